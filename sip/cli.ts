@@ -7,11 +7,11 @@ import { type SipServer, startSipServer } from './server.ts';
 import { trustList } from './transport/guard.ts';
 
 /** An invalid argument; the message names it. */
-export class UsageError extends Error {
+class UsageError extends Error {
   readonly code = 'usage';
 }
 
-export const USAGE = `callway-sip: a SIP server driven by drachtio's control protocol
+const USAGE = `callway-sip: a SIP server driven by drachtio's control protocol
 
   --host <address>            IP address to listen on (${DEFAULT_HOST})
   --port <port>               UDP and TCP (${DEFAULT_SIP_PORT})

@@ -6,7 +6,7 @@ import { quote, splitOutside } from './message/grammar.ts';
 const HASHES = { MD5: 'md5', 'SHA-256': 'sha256', 'SHA-512-256': 'sha512-256' } as const;
 
 type HashName = keyof typeof HASHES;
-export type DigestAlgorithm = HashName | `${HashName}-sess`;
+type DigestAlgorithm = HashName | `${HashName}-sess`;
 
 /** One `WWW-Authenticate` or `Proxy-Authenticate` value that a client can answer. */
 export interface DigestChallenge {

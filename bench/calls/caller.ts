@@ -79,6 +79,6 @@ export class BenchCaller {
 }
 
 /** Whether a packet is louder than line noise. */
-export function isVoiced(payload: Uint8Array): boolean {
+function isVoiced(payload: Uint8Array): boolean {
   return payload.some((sample) => (~sample & 0x7f) > 0x28);
 }

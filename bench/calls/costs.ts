@@ -2,7 +2,7 @@ import type { Server } from '../chat/servers.ts';
 import type { Installation, ProductNode } from './installation.ts';
 
 /** Cost of one process of the product, per call. */
-export interface NodeCost {
+interface NodeCost {
   readonly role: string;
   readonly cpuPercent: number;
   readonly megabytes: number;

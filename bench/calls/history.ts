@@ -14,7 +14,7 @@ export interface Contact {
 }
 
 /** An answered turn. */
-export interface TurnFigures {
+interface TurnFigures {
   /** On the wall clock. */
   readonly atMs: number;
   /** The gateway's part: from the moment the end of the caller's turn is certain, without what the models took. */

@@ -6,7 +6,7 @@ import { header } from '../../test/sip/support/phone.ts';
 import { BenchCaller, type CallerBehaviour } from './caller.ts';
 
 /** Times of a call's steps, in ms of this process's clock. */
-export interface CallTimes {
+interface CallTimes {
   readonly invitedMs: number;
   firstPacketMs?: number;
 }

@@ -13,9 +13,9 @@ const WARMING_CALLS = 5;
 const WARMING_MS = 15_000;
 
 /** While calls are being placed, while all of them talk, and while they are hung up. */
-export const PHASES = ['ramp', 'steady', 'hang-up'] as const;
+const PHASES = ['ramp', 'steady', 'hang-up'] as const;
 
-export interface PhaseFigures extends Omit<CallFigures, 'failed'> {
+interface PhaseFigures extends Omit<CallFigures, 'failed'> {
   readonly phase: (typeof PHASES)[number];
   /** Delay of sent packets. */
   readonly playoutP99Ms: number;

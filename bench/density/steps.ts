@@ -7,7 +7,7 @@ import { acceptStream } from '../../src/streams/acceptStream.ts';
 import type { CallerBehaviour } from '../calls/caller.ts';
 import { ONE_STEP } from '../chat/project.ts';
 
-export type StepName = 'media' | 'voice' | 'model';
+type StepName = 'media' | 'voice' | 'model';
 
 /** What a call does; each step adds to the one before. */
 export interface Step {

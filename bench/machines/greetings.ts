@@ -1,5 +1,5 @@
 /** What answers, by kind and language. A slash is a pause; Japanese has the reading that the voice needs behind a `=`. */
-export const LANGUAGES = ['en', 'zh', 'es', 'de', 'fr', 'ja'] as const;
+const LANGUAGES = ['en', 'zh', 'es', 'de', 'fr', 'ja'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 export const KINDS = {

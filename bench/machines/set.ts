@@ -48,7 +48,7 @@ const ENGLISH_VOICES = ['rms', 'slt', 'awb', 'kal16'] as const;
 const NOISY_SNR_DB = [8, 12, 16] as const;
 const QUIET_SNR_DB = [30, 40] as const;
 
-export interface Segment {
+interface Segment {
   readonly text: string;
   /** What the voice is given. */
   readonly reading: string;

@@ -88,7 +88,7 @@ export function throughCodec(line: Float64Array): Int16Array {
 const ticks = (ms: number) => (ms * TELEPHONE_RATE_HZ) / 1000;
 
 /** RMS. */
-export function levelOf(samples: Int16Array): number {
+function levelOf(samples: Int16Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 }
 

@@ -11,7 +11,7 @@ export interface Figure {
 }
 
 /** The first part of a run is left out: memory settles, caches fill and pools open. */
-export const WARM_UP = 0.25;
+const WARM_UP = 0.25;
 /** Fewer points make no line. */
 const FEWEST_POINTS = 5;
 

@@ -7,8 +7,6 @@ import { voiced } from '../../test/media/support/signals.ts';
 
 /** Published latencies, after the caller's last sound, and of the first token and the first sample. */
 export const LATENCIES = { eagerEndMs: 160, endMs: 260, firstTokenMs: 250, firstSampleMs: 120 } as const;
-/** What no gateway can save where the answer begins at the eager end. */
-export const VENDORS_MS = LATENCIES.eagerEndMs + LATENCIES.firstTokenMs + LATENCIES.firstSampleMs;
 
 /**
  * What a recognizer's connection hears, with its number: so that each vendor knows whose turn it is. A number at its end

@@ -1,4 +1,4 @@
-import type { Language, Phrases } from './phrases.ts';
+import type { Language, Phrases } from './phraseSet.ts';
 
 type Words = Pick<
   Phrases,

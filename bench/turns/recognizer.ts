@@ -5,7 +5,7 @@ import type {
   TimedWord,
 } from '../../src/providers/ports/streamingSpeechToText.ts';
 
-export interface WordDelays {
+interface WordDelays {
   /** From a word's end to the interim transcript with it. */
   readonly interimMs: number;
   /** From the request of the final transcript to it. */

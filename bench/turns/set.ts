@@ -1,5 +1,6 @@
 import { createRandom } from '../../test/media/support/signals.ts';
-import { LANGUAGES, type Language, type Phrases, phrasesOf } from './phrases.ts';
+import { LANGUAGES, type Language, type Phrases } from './phraseSet.ts';
+import { phrasesOf } from './phrases.ts';
 
 /** How often each kind is spoken in each language. */
 const COUNTS = {
@@ -26,10 +27,10 @@ const PUNCTUATED = { whole: 0.7, part: 0.1 } as const;
 const SEED = 20_260_101;
 const HELD_OUT_SHARE = 0.1;
 
-export type Kind = keyof typeof COUNTS;
+type Kind = keyof typeof COUNTS;
 
 /** What is said without a pause. */
-export interface Segment {
+interface Segment {
   /** As a recognizer writes it. */
   readonly text: string;
   readonly pauseAfterMs: number;

@@ -12,7 +12,7 @@ export interface RuleRequest {
  * `route`, `extract` and `judge` ask for JSON, `answer` and `summarise` for prose, `answer_and_route` for prose or a move,
  * `persona` for the words of a caller.
  */
-export type Purpose = 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise' | 'persona';
+type Purpose = 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise' | 'persona';
 
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';

@@ -15,7 +15,7 @@ export class PocketsphinxNotInstalledError extends Error {
   }
 }
 
-export interface UtteranceOptions {
+interface UtteranceOptions {
   /** Where there are any, only these phrases are recognized, and what is none of them is rejected. */
   readonly expectedAnswers?: readonly string[];
   /** Whether the audio was resampled from 8 kHz. */

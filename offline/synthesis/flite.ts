@@ -27,7 +27,7 @@ export interface Flite {
   close(): Promise<void>;
 }
 
-export interface FliteVoice {
+interface FliteVoice {
   /** `rms` or `slt`. */
   readonly voice?: string | undefined;
   /** 1 is the voice's own pace. */

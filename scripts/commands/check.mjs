@@ -10,7 +10,7 @@ import { writeConsoleTypes } from './consoleTypes.mjs';
 export async function run() {
   await Promise.all([ensureDependencies(), ensureConsoleDependencies()]);
   await writeConsoleTypes();
-  const folders = ['src', 'sip', 'offline'].filter((name) => existsSync(join(root, name)));
+  const folders = ['src', 'sip', 'offline', 'bench', 'test'].filter((name) => existsSync(join(root, name)));
   const checks = [
     { title: 'types', program: 'tsc', args: ['-p', '.', '--pretty', 'false'] },
     { title: 'types of the console', program: 'tsc', args: ['-p', 'console', '--pretty', 'false'] },
@@ -20,6 +20,7 @@ export async function run() {
       program: 'depcruise',
       args: [...folders, '--config', '.dependency-cruiser.mjs'],
     },
+    { title: 'unused files and exports', program: 'knip', args: ['--no-progress'] },
   ];
   const results = await Promise.all(
     checks.map(async ({ title, program, args }) => {

@@ -8,7 +8,7 @@ const NAMED_ELSEWHERE = new Map([
   ['@msgpackr-extract/*', 'MIT (of msgpackr-extract)'],
 ]);
 /** Licences whose notice must be distributed with the program, beyond what MIT and BSD-2/3 ask. */
-export const NOTICE_WANTED = new Set(['BSD-4-Clause']);
+const NOTICE_WANTED = new Set(['BSD-4-Clause']);
 const LICENCE_FILE = /^(copying|licen[cs]e)(\.(md|txt))?$/i;
 
 /**
@@ -21,7 +21,7 @@ const LICENCE_FILE = /^(copying|licen[cs]e)(\.(md|txt))?$/i;
  * @param {{ packages: Record<string, { version?: string, license?: string, dev?: boolean, link?: boolean }> }} lock
  * @returns {Package[]}
  */
-export function productionPackages(lock) {
+function productionPackages(lock) {
   const found = new Map();
   for (const [path, { version = '', license, dev, link }] of Object.entries(lock.packages)) {
     const [, name] = /.*node_modules\/(.+)$/.exec(path) ?? [];

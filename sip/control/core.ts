@@ -64,7 +64,7 @@ export interface IncomingRequest {
   reliable: ReliableQueue;
 }
 
-export interface ReliableQueue {
+interface ReliableQueue {
   nextNumber: number;
   current: { number: number; retransmission: Retransmission; hasBody: boolean } | undefined;
   /** Sent when the current one is acknowledged. */

@@ -1,14 +1,14 @@
 import type { Clock, Timer } from '../clock.ts';
 
-export interface RetransmissionState {
+interface RetransmissionState {
   readonly name: 'retransmitting' | 'acknowledged' | 'given_up';
   readonly gapMs: number;
   readonly elapsedMs: number;
 }
 
-export type RetransmissionEvent = 'tick' | 'acknowledged';
+type RetransmissionEvent = 'tick' | 'acknowledged';
 
-export type RetransmissionEffect =
+type RetransmissionEffect =
   | { readonly type: 'send' }
   | { readonly type: 'wait'; readonly delayMs: number }
   | { readonly type: 'give_up' };

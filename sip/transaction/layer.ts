@@ -22,7 +22,7 @@ import type { SipTimes } from './machine.ts';
 import { type ServerTransaction, startServerTransaction } from './server.ts';
 
 /** The TU of server transactions. @see RFC 3261 section 6, "transaction user" */
-export interface TransactionUser {
+interface TransactionUser {
   onRequest(transaction: ServerTransaction, received: ReceivedMessage): void;
   /** An ACK to a 2xx; those to other responses belong to the transaction. */
   onAck(ack: SipRequest, received: ReceivedMessage): void;

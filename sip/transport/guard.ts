@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Counters } from '../stats.ts';
 import { plainAddress } from './types.ts';
 
-export interface RateLimits {
+interface RateLimits {
   readonly messagesPerSecond: number;
   readonly burst: number;
   readonly callsPerSecond: number;

@@ -136,7 +136,7 @@ export interface KnowledgeService {
 }
 
 /** Recordings and their signed links. */
-export interface RecordingAccess {
+interface RecordingAccess {
   readonly store: Pick<RecordingStore, 'open'>;
   readonly urls: Pick<RecordingUrls, 'verify'>;
 }
@@ -248,7 +248,7 @@ export interface HttpSettings {
 }
 
 /** As it last answered this node. @property reason - For the operator: no provider's words, and no key. */
-export interface ProviderState {
+interface ProviderState {
   readonly status: 'up' | 'degraded';
   readonly reason?: string;
 }

@@ -1,5 +1,5 @@
 /** Receives the value of an event. */
-export type Listener<Value> = (value: Value) => void;
+type Listener<Value> = (value: Value) => void;
 
 /**
  * A typed event emitter. An error thrown by a listener goes to `onListenerError`; it never reaches the emitting code

@@ -99,7 +99,7 @@ export interface Supervision {
 
 export const UNSUPERVISED: Supervision = { agentPaused: false, recordingPaused: false, supervisors: 0 };
 
-export interface CallSettings {
+interface CallSettings {
   readonly ringTimeoutSeconds: number;
   readonly maxDurationSeconds: number;
   readonly record: boolean;

@@ -125,7 +125,7 @@ export interface LegEvents {
   readonly ended: LegEnd;
 }
 
-export interface LegWarning {
+interface LegWarning {
   /** `no_dtmf`: the peer agreed to no telephone events, which the trunk's digits are sent as. */
   readonly code: 'no_dtmf';
   readonly message: string;

@@ -20,7 +20,7 @@ export interface DemoOptions {
   readonly showsConsole: boolean;
 }
 
-export interface RealCall {
+interface RealCall {
   readonly toNumber: string;
   readonly fromNumber: string;
   /** As in the API. */

@@ -10,7 +10,7 @@ export interface Screen {
   failure(text: string): void;
 }
 
-export type Who = 'agent' | 'callee' | 'heard' | 'call';
+type Who = 'agent' | 'callee' | 'heard' | 'call';
 
 export interface ScreenDeps {
   readonly write: (text: string) => void;

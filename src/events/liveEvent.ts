@@ -168,7 +168,7 @@ export const liveEventType = z.enum(LIVE_EVENT_TYPES);
 export const INTERIM = 'transcript.interim' satisfies LiveEventType;
 
 /** Whose an event is. */
-export interface EventSubject {
+interface EventSubject {
   readonly projectId: string;
   readonly sessionId?: string | null | undefined;
   readonly callId?: string | null | undefined;
@@ -202,4 +202,3 @@ export const liveEvent = z
     ),
   )
   .meta({ id: 'LiveEvent', description: 'Something that has happened; sent to the agent’s `eventWebhook`.' });
-export type LiveEvent = z.infer<typeof liveEvent>;

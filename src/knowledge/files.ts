@@ -16,7 +16,7 @@ export interface DocumentFiles {
   remove(key: string): Promise<void>;
 }
 
-export interface CheckedOutFile {
+interface CheckedOutFile {
   readonly path: string;
   /** Removes a temporary copy; idempotent. */
   release(): Promise<void>;

@@ -18,7 +18,7 @@ export interface SearchableKnowledgebase {
   readonly embeddedCount: number;
 }
 
-export interface NewDataset {
+interface NewDataset {
   readonly id: string;
   readonly knowledgebaseId: string;
   readonly name: string;

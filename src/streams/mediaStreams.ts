@@ -18,7 +18,7 @@ import {
   TICKET_LIFETIME_MS,
 } from './streamTickets.ts';
 
-export interface OpenStream {
+interface OpenStream {
   readonly dialect: DialectName;
   readonly sessionId?: string | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
@@ -74,7 +74,7 @@ export interface MediaStreams {
 }
 
 /** @property origin - Of the page that connects, if it is one. */
-export interface UpgradeRequest extends SignedRequest {
+interface UpgradeRequest extends SignedRequest {
   readonly origin?: string | undefined;
 }
 

@@ -74,7 +74,7 @@ export interface VoiceSessionServerDeps
 }
 
 /** The call of a stream. */
-export interface AnsweredCall {
+interface AnsweredCall {
   readonly detectsAnsweringMachine: boolean;
   /** As detected so far; null before. */
   readonly answeredBy: AnsweredBy | null;

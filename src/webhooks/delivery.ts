@@ -41,7 +41,7 @@ export interface DeliveryRequest {
   readonly beforeLastByte: () => Promise<void>;
 }
 
-export interface DeliveryError {
+interface DeliveryError {
   readonly code: string;
   readonly message: string;
   /** For the log only. */

@@ -26,7 +26,7 @@ export interface DeliverySummary
 }
 
 /** Its newest attempt, with the body. */
-export interface DeliveryDetail extends DeliverySummary, Pick<LoggedDelivery, 'body'> {}
+interface DeliveryDetail extends DeliverySummary, Pick<LoggedDelivery, 'body'> {}
 
 /** The delivery log and the signing secret, for a project's operator. */
 export interface WebhookAdmin {

@@ -11,7 +11,7 @@ import {
 } from '../support/scriptedUpstream.ts';
 
 /** A request that the project's own endpoint has received. */
-export interface Received {
+interface Received {
   readonly method: string;
   /** With the query. */
   readonly url: string;
@@ -30,7 +30,7 @@ export interface ContractProject extends TestProject {
 }
 
 /** What the model answers to the engine's own questions, and what it says. */
-export interface Script {
+interface Script {
   say: string;
   /** A tool that the model calls before it says something. */
   tool?: { readonly name: string; readonly arguments: object } | undefined;

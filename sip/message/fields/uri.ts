@@ -21,7 +21,7 @@ export interface TelUri {
 }
 
 /** A URI of another scheme, which is only forwarded. */
-export interface OtherUri {
+interface OtherUri {
   readonly scheme: 'other';
   readonly name: string;
   readonly text: string;

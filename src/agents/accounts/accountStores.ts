@@ -6,7 +6,7 @@ import type { Project, ProjectPatch } from './project.ts';
 import type { RetentionDaysPatch } from './retention.ts';
 
 type OptionalOfNew = 'callLimits' | 'quotas' | 'sessionIdleMinutes';
-export type NewProject = Omit<Project, OptionalOfNew | 'chatIdleMinutes' | 'retentionDays'> & {
+type NewProject = Omit<Project, OptionalOfNew | 'chatIdleMinutes' | 'retentionDays'> & {
   readonly [Field in OptionalOfNew]?: Project[Field] | undefined;
 } & { readonly retentionDays?: RetentionDaysPatch };
 

@@ -38,7 +38,6 @@ export const apiKey = z.object({
   lastUsedAt: z.iso.datetime().nullable(),
 });
 
-export type ApiKeyInput = z.infer<typeof apiKeyInput>;
 export type ApiKey = z.infer<typeof apiKey>;
 
 const PREFIX = { secret: 'sk_', developer: 'dk_', widget: 'wt_' } as const;

@@ -2,7 +2,7 @@ import { CallwayError } from '../../base/errors.ts';
 import { type KeyKind, type Scope, scope } from './apiKey.ts';
 
 /** The operator, by the admin token: manages all projects and keys, and has no access to project data. */
-export interface AdminPrincipal {
+interface AdminPrincipal {
   readonly kind: 'admin';
 }
 

@@ -104,6 +104,5 @@ export const project = z.object({
   updatedAt: z.iso.datetime(),
 });
 
-export type ProjectInput = z.infer<typeof projectInput>;
 export type ProjectPatch = z.infer<typeof projectPatch>;
 export type Project = z.infer<typeof project>;

@@ -65,7 +65,7 @@ export const DEFAULT_QUOTAS: Quotas = {
   testRuns: 1000,
 };
 
-export interface QuotaUse {
+interface QuotaUse {
   readonly used: number;
   readonly limit: number;
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
  * price; the daily limits of calls go by these. `sessions` are those that were begun, and
  * `chats` the ones of them that are no phone calls.
  */
-export const USAGE_KINDS = [
+const USAGE_KINDS = [
   'calls',
   'callMs',
   'billedMs',

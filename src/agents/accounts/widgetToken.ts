@@ -69,7 +69,7 @@ export const widgetToken = z
 
 export type WidgetToken = z.infer<typeof widgetToken>;
 
-export interface NewWidgetToken extends Omit<WidgetToken, 'minutesUsedToday'> {
+interface NewWidgetToken extends Omit<WidgetToken, 'minutesUsedToday'> {
   readonly projectId: string;
   /** @see digestCredential */
   readonly digest: string;

@@ -9,7 +9,7 @@ const text = z.string().min(1).max(MAX_TEXT_CHARACTERS);
 const milliseconds = z.int().min(0).max(MAX_WAIT_MS);
 
 /** What the caller does, or what must hold between two turns. */
-export const testTurn = z.union([
+const testTurn = z.union([
   z.strictObject({ say: text }),
   z.strictObject({ dtmf: z.string().regex(/^[0-9A-D*#]{1,64}$/, 'must be digits 0-9, A-D, * and #') }),
   z.strictObject({ waitMs: milliseconds }),

@@ -19,6 +19,4 @@ export const testSuite = z
   })
   .meta({ id: 'TestSuite' });
 
-export type TestSuiteInput = z.infer<typeof testSuiteInput>;
-export type TestSuitePatch = z.infer<typeof testSuitePatch>;
 export type TestSuite = z.infer<typeof testSuite>;

@@ -261,7 +261,7 @@ interface SpeechStorage {
   readonly stores: { readonly providerCredentials: Pick<ProviderCredentialStore, 'all'> };
 }
 
-export interface EmbeddingRetries {
+interface EmbeddingRetries {
   readonly maxAttempts: number;
   /** Of each attempt. */
   readonly timeoutMs: number;

@@ -12,8 +12,6 @@ import type {
 } from '../../providers/registry.ts';
 import { type SettingName, type Settings, settings } from './settings.ts';
 
-export type Role = Settings['ROLES'][number];
-
 /** The validated settings with derived defaults. Frozen. */
 export type Config = Readonly<
   Omit<

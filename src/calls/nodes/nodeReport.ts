@@ -4,7 +4,7 @@ import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
 
 /** What a node did in the time since its sample before. */
-export const nodeSample = z.object({
+const nodeSample = z.object({
   at: z.iso.datetime(),
   calls: z.int().describe('Calls in progress.'),
   sessions: z.int().describe('Voice sessions in progress.'),

@@ -27,9 +27,9 @@ type TransferCommand = Extract<CallCommand, { kind: 'transfer' }>;
  *                                         └──────────── peer has called the target ─────▶ hanging_up
  * ```
  */
-export type CallPhase = 'dialing' | 'ringing' | 'connecting' | 'connected' | 'hanging_up' | 'ended';
+type CallPhase = 'dialing' | 'ringing' | 'connecting' | 'connected' | 'hanging_up' | 'ended';
 
-export type TransferPhase = 'none' | 'requested' | 'referring' | 'dialing' | 'bridged';
+type TransferPhase = 'none' | 'requested' | 'referring' | 'dialing' | 'bridged';
 
 export interface CallState {
   readonly phase: CallPhase;

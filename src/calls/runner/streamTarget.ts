@@ -12,7 +12,7 @@ import type { VoiceNodeSelector } from '../nodes/voiceNodeSelector.ts';
 import type { CallMedia } from '../numbers/callMedia.ts';
 
 /** The voice session that a stream to one of our voice nodes is for. */
-export interface AgentStream {
+interface AgentStream {
   readonly projectId: string;
   readonly sessionId: string;
   readonly dialect: 'callway';

@@ -17,7 +17,7 @@ import { type AcceptedBy, TRANSFER_REASONS } from './transferReport.ts';
  *
  * When a target has ended without acceptance, the next one is dialed. When none is left, the caller is back with the agent.
  */
-export type TargetPhase = 'waiting' | 'dialing' | 'briefing' | 'joining' | 'joined' | 'ended';
+type TargetPhase = 'waiting' | 'dialing' | 'briefing' | 'joining' | 'joined' | 'ended';
 
 export interface TransferState {
   readonly plan: Pick<TransferPlan, 'mode' | 'acceptBy' | 'acceptDigit' | 'strategy'>;

@@ -9,7 +9,7 @@ import {
 import { omitUndefined } from '../../base/omitUndefined.ts';
 
 /** By REFER the peer calls the target itself; with a second leg we call it and bridge both. */
-export type TransferMethod = 'refer' | 'second_leg';
+type TransferMethod = 'refer' | 'second_leg';
 
 export type AcceptedBy = 'answer' | 'digit' | 'speech';
 

@@ -168,7 +168,6 @@ export const trunkResource = z
 export type TrunkInput = z.output<typeof trunkInput>;
 export type TrunkPatch = z.output<typeof trunkPatch>;
 export type TrunkHealth = z.infer<typeof trunkHealth>;
-export type TrunkResource = z.infer<typeof trunkResource>;
 
 /** Includes the password; never log it whole. */
 export interface Trunk extends TrunkInput {

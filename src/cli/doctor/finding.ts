@@ -2,7 +2,7 @@ import { table } from '../table.ts';
 
 const MARKS: Record<Status, string> = { ok: 'ok', warn: 'WARN', fail: 'FAIL' };
 
-export type Status = 'ok' | 'warn' | 'fail';
+type Status = 'ok' | 'warn' | 'fail';
 
 /** The result of one check. */
 export interface Finding {

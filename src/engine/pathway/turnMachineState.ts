@@ -28,7 +28,7 @@ export const MOVE_STYLES: Readonly<Record<ExecutionMode, MoveStyle>> = {
   turbo: 'beside',
 };
 
-export type TurnPhase = 'begin' | 'judging' | 'speaking' | 'asking' | 'running' | 'done';
+type TurnPhase = 'begin' | 'judging' | 'speaking' | 'asking' | 'running' | 'done';
 
 export interface TurnMachineState {
   readonly phase: TurnPhase;

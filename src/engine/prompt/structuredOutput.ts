@@ -12,21 +12,17 @@ export const MOVE_TOOL = 'move_to';
 
 /** Arguments of {@link MOVE_TOOL}. */
 export const moveArguments = z.object({ edge: z.string().min(1) });
-export type MoveArguments = z.infer<typeof moveArguments>;
 
 /** The selected edge; null stays. */
 export const routeAnswer = z.object({ edge: z.string().min(1).nullable() });
-export type RouteAnswer = z.infer<typeof routeAnswer>;
 
 /** Variables by name; null or absent where the conversation has no value. The values are not yet checked. */
 export const extractAnswer = z.record(z.string(), z.unknown());
-export type ExtractAnswer = z.infer<typeof extractAnswer>;
 
 /** One verdict for each criterion, by its name. */
 export const judgeAnswer = z.object({
   results: z.array(z.object({ name: z.string(), passed: z.boolean(), reason: z.string().default('') })),
 });
-export type JudgeAnswer = z.infer<typeof judgeAnswer>;
 
 /** An edge as a model is shown it. */
 export interface Choice {

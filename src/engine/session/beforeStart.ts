@@ -19,7 +19,7 @@ export interface BeforeStartDeps {
 }
 
 /** The state that a session starts with. */
-export interface StartedState {
+interface StartedState {
   readonly state: SessionState;
   readonly events: readonly HistoryEvent[];
 }

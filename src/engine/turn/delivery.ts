@@ -57,7 +57,7 @@ export interface SpokenDelivery {
   heardSoFar(): Delivered;
 }
 
-export type AnswerWait = (waitedFor: 'model' | 'tool' | undefined) => void;
+type AnswerWait = (waitedFor: 'model' | 'tool' | undefined) => void;
 
 /** Until a preemptive turn is committed, no tool has effects, and a turn that fails leaves no trace. */
 export interface Commitment {

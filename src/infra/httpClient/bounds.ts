@@ -5,7 +5,7 @@ export const MAX_ERROR_BYTES = 65_536;
 /** Of a body that is read as a whole. */
 export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 /** Of a stream: hours of text, or ten minutes of speech. */
-export const MAX_STREAM_BYTES = 32 * 1024 * 1024;
+const MAX_STREAM_BYTES = 32 * 1024 * 1024;
 
 const STREAMED_TYPE = /^(?:text\/event-stream|audio\/|application\/octet-stream)/i;
 

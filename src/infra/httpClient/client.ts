@@ -47,7 +47,7 @@ export interface GuardedRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface GuardedResponse extends HttpResponse {
+interface GuardedResponse extends HttpResponse {
   readonly durationMs: number;
   /** IP address of the server. */
   readonly address: string;

@@ -42,7 +42,7 @@ export type CallCommand =
 export const HANGUP_REASONS = ['error', 'not_understood'] as const;
 export type HangupReason = (typeof HANGUP_REASONS)[number];
 
-export type BriefingOutcome = 'told' | 'accepted' | 'refused';
+type BriefingOutcome = 'told' | 'accepted' | 'refused';
 
 /**
  * Progress of a transfer, for the agent. While it is `waiting` for long, and once the target has `answered` and is told

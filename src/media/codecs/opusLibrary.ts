@@ -27,7 +27,7 @@ export interface OpusSettings {
 }
 
 /** One direction's state in the library's memory. */
-export interface OpusHandle {
+interface OpusHandle {
   readonly pointer: number;
 }
 

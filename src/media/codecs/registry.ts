@@ -5,7 +5,7 @@ import { l16 } from './l16.ts';
 import { createOpus } from './opus.ts';
 
 /** A codec of SDP's `a=rtpmap`, or of a static payload type. */
-export interface EncodingDescription {
+interface EncodingDescription {
   /** Case-insensitive. @see RFC 4855 section 3 */
   readonly encodingName: string;
   readonly rtpClockRateHz: number;

@@ -15,7 +15,7 @@ import {
 } from './threadMessages.ts';
 
 /** What a thread uses of `MessagePort`. */
-export interface ThreadPort {
+interface ThreadPort {
   postMessage(message: FromThread): void;
   on(name: 'message', listener: (message: ToThread) => void): unknown;
   close(): void;

@@ -9,7 +9,7 @@ export type WriterRequest = { readonly id: number; readonly file: number } & (
 );
 
 /** To the media thread, when a request is done. */
-export interface WriterReply {
+interface WriterReply {
   readonly id: number;
   readonly error?: { readonly message: string; readonly code?: unknown };
 }

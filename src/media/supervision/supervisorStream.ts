@@ -40,7 +40,7 @@ export interface SupervisorAddress {
   readonly path: string;
 }
 
-export interface AdmittedSupervisor extends SupervisorAddress {
+interface AdmittedSupervisor extends SupervisorAddress {
   /** Its `audio` takes interleaved samples. Resolves to undefined when no connection came in time. Never rejects. */
   readonly connected: Promise<StreamClient | undefined>;
 }

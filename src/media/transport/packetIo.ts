@@ -10,7 +10,7 @@ export interface PacketIo {
   bind(request: SocketRequest): Promise<PacketSocket>;
 }
 
-export interface SocketRequest {
+interface SocketRequest {
   readonly address: string;
   readonly port: number;
   /** Of the packets that are sent. Node's sockets ignore it. */

@@ -2,25 +2,25 @@
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
 /** Instructions of Callway, the pathway or the chat API's client. */
-export interface SystemMessage {
+interface SystemMessage {
   readonly role: 'system';
   readonly content: string;
 }
 
-export interface UserMessage {
+interface UserMessage {
   readonly role: 'user';
   readonly content: string;
 }
 
 /** Text, tool calls or both; `content` may be null only beside tool calls. */
-export interface AssistantMessage {
+interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: string | null;
   readonly toolCalls?: readonly ToolCall[];
 }
 
 /** The result of the tool call `toolCallId`. */
-export interface ToolMessage {
+interface ToolMessage {
   readonly role: 'tool';
   readonly toolCallId: string;
   readonly content: string;

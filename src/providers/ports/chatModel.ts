@@ -80,7 +80,7 @@ export type ChatEvent =
   | EndEvent;
 
 /** The model speaks itself from here on; the texts that follow are the words of this speech. */
-export interface SpeechEvent {
+interface SpeechEvent {
   readonly type: 'speech';
   readonly speech: SpokenAnswer;
 }
@@ -97,7 +97,7 @@ export interface SpokenAnswer {
 }
 
 /** Never empty. */
-export interface TextEvent {
+interface TextEvent {
   readonly type: 'text';
   readonly text: string;
   /** The words of the speech before. */
@@ -105,7 +105,7 @@ export interface TextEvent {
 }
 
 /** The texts of this answer so far were a thought: what has not been said of them yet must not be. */
-export interface ThoughtEvent {
+interface ThoughtEvent {
   readonly type: 'thought';
 }
 
@@ -131,7 +131,7 @@ export interface ToolCallEvent {
   readonly arguments: string;
 }
 
-export interface EndEvent {
+interface EndEvent {
   readonly type: 'end';
   readonly finishReason: FinishReason;
   /** Absent where the endpoint does not report it. */

@@ -11,7 +11,7 @@ export const DEFAULT_CHAT_MODELS: Readonly<Record<Exclude<ChatEndpoint, 'local'>
 };
 
 /** The start, and a model's first use, warn this long before its end. */
-export const END_NOTICE_DAYS = 90;
+const END_NOTICE_DAYS = 90;
 const DAY_MS = 86_400_000;
 const DATED = /-(?:\d{4}-\d{2}-\d{2}|\d{8})$/;
 

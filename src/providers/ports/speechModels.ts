@@ -12,7 +12,7 @@ export const OPENAI_SPEECH_MODEL = 'gpt-realtime-2.1-mini';
 export const OPENAI_VOICE = 'alloy';
 /** Names that servers like OpenAI's map to a model of their own. */
 export const COMPATIBLE_TRANSCRIPTION_MODEL = 'whisper-1';
-export const COMPATIBLE_SPEECH_MODEL = 'tts-1';
+const COMPATIBLE_SPEECH_MODEL = 'tts-1';
 
 export const FLUX_ENGLISH_MODEL = 'flux-general-en';
 export const FLUX_MULTILINGUAL_MODEL = 'flux-general-multi';

@@ -1,6 +1,6 @@
 import { CLOSE_GOING_AWAY, CLOSE_NORMAL, CLOSE_WITHOUT_CODE } from '../transport/streamSocket.ts';
 
-export const CHECKS = [
+const CHECKS = [
   'connect',
   'start',
   'messages',

@@ -45,7 +45,7 @@ export interface ControlEvents {
   readonly message: ObservedMessage;
 }
 
-export interface ObservedMessage {
+interface ObservedMessage {
   readonly atMs: number;
   readonly direction: 'in' | 'out';
   readonly transport: string;

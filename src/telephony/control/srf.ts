@@ -21,7 +21,7 @@ export interface SrfApp extends EventEmitter {
   readonly app: { readonly client: SrfAgent };
 }
 
-export interface SrfConnectOptions {
+interface SrfConnectOptions {
   readonly host: string;
   readonly port: number;
   readonly secret: string;
@@ -29,7 +29,7 @@ export interface SrfConnectOptions {
   readonly reconnect: { readonly maxAttempts: number };
 }
 
-export interface SrfAgent {
+interface SrfAgent {
   request(options: SrfRequestOptions, onSent: (error: Error | null, request: SrfRequest) => void): void;
   readonly mapServer: Map<Socket, { readonly pendingRequests: Map<string, (tokens: string[]) => void> }>;
   readonly wp: EventEmitter & {

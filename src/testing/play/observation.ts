@@ -4,7 +4,7 @@ import type { HistoryEvent, SessionMessage } from '../../engine/session/session.
 const MAX_ANSWER_CHARACTERS = 20_000;
 
 /** A tool that the agent called. */
-export interface CalledTool {
+interface CalledTool {
   readonly name: string;
   /** As JSON text. */
   readonly arguments: string;

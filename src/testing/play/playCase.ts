@@ -7,7 +7,7 @@ import type { Exchange, Observation } from './observation.ts';
 import { DEFAULT_PERSONA_SECONDS, DEFAULT_PERSONA_TURNS, nextWords, type PersonaModel } from './persona.ts';
 
 /** Judges an assertion over what was seen. */
-export type Judge = (assertion: Assertion, seen: Observation, signal: AbortSignal) => Promise<Verdict>;
+type Judge = (assertion: Assertion, seen: Observation, signal: AbortSignal) => Promise<Verdict>;
 
 export interface CaseDeps {
   readonly channel: PlayChannel;

@@ -32,9 +32,9 @@ export const runInput = z.strictObject({
     .describe('Of everything random: the same seed gives the same caller. Default: a random one.'),
 });
 
-export const playStatus = z.enum(['queued', 'running', 'passed', 'failed', 'error', 'canceled']);
+const playStatus = z.enum(['queued', 'running', 'passed', 'failed', 'error', 'canceled']);
 export const runStatus = z.enum(['queued', 'running', 'passed', 'failed', 'canceled', 'error']);
-export const caseStatus = z.enum([...playStatus.options, 'flaky']);
+const caseStatus = z.enum([...playStatus.options, 'flaky']);
 
 const verdict = z.object({
   type: z.string(),

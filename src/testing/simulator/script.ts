@@ -4,7 +4,7 @@ const milliseconds = z.int().min(0).max(600_000);
 const text = z.string().min(1).max(1000);
 
 /** One action of a simulated caller. Times are on the stream's clock, so a script is reproducible. */
-export const step = z.discriminatedUnion('do', [
+const step = z.discriminatedUnion('do', [
   /** Waits until the other party has spoken and is silent, at most `atMostMs`. */
   z.strictObject({
     do: z.literal('listen'),
@@ -84,5 +84,3 @@ export const BEHAVIOURS = {
     stays: true,
   },
 } as const satisfies Record<string, BehaviourInput>;
-
-export type BehaviourName = keyof typeof BEHAVIOURS;

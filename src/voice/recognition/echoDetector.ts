@@ -25,7 +25,7 @@ const NO_ECHO_FRAMES = (WINDOW_MS + MAX_ECHO_MS) / VAD_FRAME_MS;
 const correlator = createCrossCorrelator(WINDOW, MAX_ECHO + 1);
 
 /** `echo_found`: an echo, and so was the speech just before it. */
-export type EchoVerdict = 'not_echo' | 'echo' | 'echo_found';
+type EchoVerdict = 'not_echo' | 'echo' | 'echo_found';
 
 /** Detects the agent's own voice when the caller's line returns it. */
 export interface EchoDetector {

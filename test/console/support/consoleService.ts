@@ -23,7 +23,7 @@ export interface ConsoleService {
   close(): Promise<void>;
 }
 
-export interface OpenOptions extends BrowserContextOptions {
+interface OpenOptions extends BrowserContextOptions {
   /** Default: the operator's. Null: not signed in. */
   readonly token?: string | null;
 }
@@ -60,7 +60,7 @@ async function startSharedConsole(): Promise<ConsoleService> {
 }
 
 /** @param options - Of the service, and Chromium's arguments. */
-export async function startConsole({
+async function startConsole({
   browserArgs = [],
   env = {},
   ...options

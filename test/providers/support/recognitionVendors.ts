@@ -5,7 +5,7 @@ import type { StreamingSpeechToText } from '../../../src/providers/ports/streami
 import type { SocketRecognizerDeps } from '../../../src/providers/recognition/socketRecognizer.ts';
 import { createSonioxSpeechToText } from '../../../src/providers/soniox/speechToText.ts';
 
-export interface VendorDeps extends SocketRecognizerDeps {
+interface VendorDeps extends SocketRecognizerDeps {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly options?: unknown;

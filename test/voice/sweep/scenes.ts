@@ -15,7 +15,7 @@ export interface Stage {
 }
 
 /** When the next act starts: relative to the agent's speech, or after this many milliseconds. */
-export type Cue = 'after the agent' | 'over the agent' | number;
+type Cue = 'after the agent' | 'over the agent' | number;
 
 export interface Scene {
   readonly name: string;

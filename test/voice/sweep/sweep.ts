@@ -31,7 +31,7 @@ export interface Played {
 }
 
 /** Descriptions of what went wrong. */
-export type Problems = readonly string[];
+type Problems = readonly string[];
 
 export interface SweepResult {
   readonly problems: Problems;

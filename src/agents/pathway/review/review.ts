@@ -22,7 +22,7 @@ export interface Review {
   readonly problems: readonly Problem[];
 }
 
-export interface Destinations {
+interface Destinations {
   readonly limits: CallLimits;
   /** The project's numbers, for `ownCountriesOnly`. */
   readonly ownNumbers: readonly string[];

@@ -20,7 +20,7 @@ const sentence = text(1, MAX_SENTENCE_CHARACTERS)
   });
 
 /** An event that takes the edge at once. */
-export const eventConditionSchema = z
+const eventConditionSchema = z
   .discriminatedUnion('event', [
     z.strictObject({
       event: z.literal('dtmf'),
@@ -85,7 +85,7 @@ const expression = z
   });
 
 /** When an edge is taken: always (null), when the model agrees (a string), on an event, or by an expression. */
-export const conditionSchema = z.union([sentence, z.null(), eventConditionSchema, expression]).meta({
+const conditionSchema = z.union([sentence, z.null(), eventConditionSchema, expression]).meta({
   description:
     'Null: always. A string: a sentence that the model evaluates. An object: an event or a JSONLogic expression. An event that happened comes first, then null, then expressions, then sentences, in every execution mode.',
 });

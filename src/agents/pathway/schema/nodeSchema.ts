@@ -245,7 +245,6 @@ export const nodePatchSchema = z
   });
 
 export type PathwayNode = z.output<typeof nodeSchema>;
-export type NodeType = PathwayNode['type'];
 export type NodeInput = z.output<typeof nodeInputSchema>;
 export type NodePatch = z.output<typeof nodePatchSchema>;
 

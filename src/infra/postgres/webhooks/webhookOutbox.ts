@@ -44,7 +44,7 @@ interface SessionRow {
 }
 
 /** A session of which nothing is left to do. */
-export interface FinalizedSession {
+interface FinalizedSession {
   readonly projectId: string;
   readonly sessionId: string;
   readonly callId: string | null;

@@ -18,7 +18,7 @@ export interface QueueDefinition<Data> {
 }
 
 /** Adds and removes jobs. */
-export interface JobQueue<Data> {
+interface JobQueue<Data> {
   /**
    * Does nothing when a job with this id is waiting or running.
    *
@@ -29,7 +29,7 @@ export interface JobQueue<Data> {
   remove(id: string): Promise<void>;
 }
 
-export interface JobContext {
+interface JobContext {
   /** Aborted when this node stops; the job then goes to another node. */
   readonly signal: AbortSignal;
 }
@@ -64,7 +64,7 @@ export interface JobQueues {
 }
 
 /** Number of jobs by state: ready for a worker, scheduled for later, running. */
-export interface QueueDepth {
+interface QueueDepth {
   readonly waiting: number;
   readonly delayed: number;
   readonly active: number;

@@ -20,7 +20,7 @@ export interface XmlHandlers {
 
 export type Attributes = Readonly<Record<string, string>>;
 
-export interface Relation {
+interface Relation {
   readonly id: string;
   /** The last part of its URI, such as `hyperlink`. */
   readonly type: string;

@@ -1,7 +1,7 @@
 import { attribute, isOn, type OfficePackage } from './officePackage.ts';
 
 /** What a style says of its paragraphs or runs. */
-export interface WordStyle {
+interface WordStyle {
   readonly isHeading: boolean;
   readonly isListItem: boolean;
   readonly isHidden: boolean;

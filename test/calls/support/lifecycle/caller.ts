@@ -2,9 +2,8 @@ import { CallwayError } from '../../../../src/base/errors.ts';
 import type { CallLeg, InboundCall } from '../../../../src/calls/telephony.ts';
 import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
 import { createAudio } from './audio.ts';
-import { FakeLeg, type PhoneFate, type WireCall } from './fakeLeg.ts';
+import { FakeLeg, type InboundCaller, type PhoneFate, type PhonesDeps, type WireCall } from './fakeLeg.ts';
 import type { NodeProcess } from './gates.ts';
-import type { InboundCaller, PhonesDeps } from './phones.ts';
 
 /** For a caller without a talk time of its own. */
 const MAX_TALK_MS = 40_000;

@@ -1,17 +1,30 @@
 import { createEmitter } from '../../../../src/base/emitter.ts';
 import { CallwayError } from '../../../../src/base/errors.ts';
-import type { CallLeg, LegEvents } from '../../../../src/calls/telephony.ts';
+import type { CallLeg, DialRequest, InboundCall, LegEvents } from '../../../../src/calls/telephony.ts';
 import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
 import { type LegEvent, type LegState, legTransition } from '../../../../src/telephony/leg/legTransition.ts';
-import { createAudio, type FakeAudio } from './audio.ts';
-import type { NodeProcess } from './gates.ts';
-import type { PhonesDeps } from './phones.ts';
+import { type AudioFate, createAudio, type FakeAudio } from './audio.ts';
+import type { Gates, NodeProcess } from './gates.ts';
 
 const CANCEL_WAIT_MS = 5000;
 const BYE_WAIT_MS = 4000;
 const RESPONSE_MS = 5000;
 const RINGING_MS = 1500;
 const TRANSFERRED_MS = 3000;
+
+export interface InboundCaller {
+  cancel(): void;
+}
+
+export interface PhonesDeps {
+  readonly gates: Gates;
+  /** For an INVITE over this trunk, or to a transfer target. */
+  readonly fateOf: (request: DialRequest) => PhoneFate;
+  readonly takesRefer: boolean;
+  readonly audio: AudioFate;
+  readonly numberOf: (trunk: Trunk) => InboundCall['number'];
+  readonly onError: (error: unknown, what: string) => void;
+}
 
 /** The outcome of an INVITE. */
 export type PhoneFate =

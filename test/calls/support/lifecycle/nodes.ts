@@ -24,7 +24,7 @@ import type { Database } from './stores.ts';
 
 export const PROJECT = 'project';
 export const FROM = '+886223456789';
-export const TO = '+886912345678';
+const TO = '+886912345678';
 const DRAIN_MS = 20_000;
 const CAPACITY = 5;
 

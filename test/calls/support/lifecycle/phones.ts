@@ -1,29 +1,14 @@
-import type { DialRequest, InboundCall, Telephony } from '../../../../src/calls/telephony.ts';
+import type { InboundCall, Telephony } from '../../../../src/calls/telephony.ts';
 import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
-import type { AudioFate } from './audio.ts';
 import { Caller } from './caller.ts';
-import { FakeLeg, type PhoneFate, type WireCall } from './fakeLeg.ts';
-import type { Gates, NodeProcess } from './gates.ts';
+import { FakeLeg, type InboundCaller, type PhoneFate, type PhonesDeps, type WireCall } from './fakeLeg.ts';
+import type { NodeProcess } from './gates.ts';
 
 export interface Phones {
   readonly wire: WireCall[];
   telephonyOf(life: NodeProcess): Telephony;
   /** A caller calls this node. */
   callIn(life: NodeProcess, fate: PhoneFate, trunk: Trunk): InboundCaller;
-}
-
-export interface InboundCaller {
-  cancel(): void;
-}
-
-export interface PhonesDeps {
-  readonly gates: Gates;
-  /** For an INVITE over this trunk, or to a transfer target. */
-  readonly fateOf: (request: DialRequest) => PhoneFate;
-  readonly takesRefer: boolean;
-  readonly audio: AudioFate;
-  readonly numberOf: (trunk: Trunk) => InboundCall['number'];
-  readonly onError: (error: unknown, what: string) => void;
 }
 
 /** Phones whose every step waits for the scheduler; their legs follow telephony's state machine. */

@@ -9,7 +9,7 @@ export type Disturbance =
   /** @property ms - How long a store fails; or how late all pending answers are. */
   | { readonly kind: (typeof FOR_A_WHILE)[number]; readonly ms: number };
 
-export const AT_ONCE = [
+const AT_ONCE = [
   'api_hangup',
   'peer_hangup',
   'transfer',
@@ -23,7 +23,7 @@ export const AT_ONCE = [
   'media_away',
   'second_order',
 ] as const;
-export const FOR_A_WHILE = ['postgres_away', 'redis_away', 'time'] as const;
+const FOR_A_WHILE = ['postgres_away', 'redis_away', 'time'] as const;
 
 export interface Scene {
   readonly direction: 'outbound' | 'inbound';
@@ -59,7 +59,7 @@ export const ORDINARY: Scene = {
 };
 
 /** Of every mode; the last one to two targets, of which the first to accept wins. */
-export const TRANSFERS: readonly TransferInput[] = [
+const TRANSFERS: readonly TransferInput[] = [
   { to: '+886223456780' },
   { to: '+886223456780', mode: 'refer' },
   { to: '+886223456780', mode: 'warm' },

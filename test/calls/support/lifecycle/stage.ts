@@ -1,8 +1,8 @@
 import type { Call } from '../../../../src/calls/call.ts';
 import { violation } from './expectations.ts';
+import type { InboundCaller } from './fakeLeg.ts';
 import type { Scheduler } from './gates.ts';
 import { type Node, PROJECT, startNode } from './nodes.ts';
-import type { InboundCaller } from './phones.ts';
 import { type Disturbance, type Scene, STEPS } from './scenes.ts';
 import { createWorld } from './world.ts';
 

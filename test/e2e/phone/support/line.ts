@@ -42,7 +42,7 @@ export interface Line extends TestProject {
   liveEvents(call: PlacedCall): Promise<string[]>;
 }
 
-export interface TraceLine {
+interface TraceLine {
   readonly direction: 'in' | 'out';
   readonly remote: string;
   readonly text: string;

@@ -19,7 +19,7 @@ export type ModelScript =
   | 'asks the documents'
   | 'ends the call';
 /** When the client disconnects: never, after a number of outputs, at any step, or by an interruption. */
-export type Stay = 'to the end' | number | 'hangs up' | 'speaks on';
+type Stay = 'to the end' | number | 'hangs up' | 'speaks on';
 
 export interface Turn {
   readonly node: 0 | 1;
@@ -40,13 +40,13 @@ export interface Seen {
 }
 
 /** A stored turn, or another addition to a session's history. */
-export interface Kept {
+interface Kept {
   readonly instanceId: string;
   readonly turn: number;
   readonly record: TurnHistory;
 }
 
-export interface Ended {
+interface Ended {
   readonly instanceId: string;
   readonly reason: string;
 }

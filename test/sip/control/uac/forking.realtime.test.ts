@@ -86,7 +86,7 @@ test('A callee keeps its early dialog and its CSeq when others ring after it', a
   const { phone, port } = rig;
   const ringing = await ring();
   const { answerOf, placing } = ringing;
-  for (const of of [phone, other]) of.send(of.answer(await of.next(/^PRACK /), '200 OK'), port);
+  for (const peer of [phone, other]) peer.send(peer.answer(await peer.next(/^PRACK /), '200 OK'), port);
   phone.send(fromCallee(phone, ringing, 'one', 'UPDATE', 5000), port);
   // drachtio-srf rejects it without a listener, which shows that the dialog is known.
   expect(await phone.next(/^SIP\/2.0 \d+ .*CSeq: 5000 UPDATE/s)).toMatch(/^SIP\/2.0 (?!481)/);
@@ -102,7 +102,7 @@ test('A callee keeps its early dialog and its CSeq when others ring after it', a
 test('A second callee that accepts gets ACK and BYE', async () => {
   const { phone, port, srf } = rig;
   const { answerOf, placing } = await ring();
-  for (const of of [phone, other]) of.send(of.answer(await of.next(/^PRACK /), '200 OK'), port);
+  for (const peer of [phone, other]) peer.send(peer.answer(await peer.next(/^PRACK /), '200 OK'), port);
   phone.send(answerOf('two', '200 OK', [], OTHER_SDP), port);
   const dialog = await placing;
   await other.next(/^ACK /);

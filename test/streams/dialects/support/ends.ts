@@ -57,7 +57,7 @@ export function openServer(dialect: StreamDialect, start: object) {
   };
 }
 
-export const TARGET: StreamTarget = {
+const TARGET: StreamTarget = {
   url: 'wss://agent.example/',
   dialect: 'callway',
   streamId: 'MZ1',
