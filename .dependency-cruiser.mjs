@@ -118,7 +118,7 @@ export default {
     onlyIn('metrics', 'prom-client', 'observability|api|app'),
     onlyIn('traces', '@opentelemetry', 'observability'),
     onlyIn('redis', 'ioredis|bullmq', 'infra/redis'),
-    onlyIn('sql', 'pg|@electric-sql', 'infra/postgres'),
+    onlyIn('sql', 'pg|pgvector|@electric-sql', 'infra/postgres'),
     onlyIn('openai', 'openai', 'providers/openai'),
     onlyIn('parsers', 'pdfjs-dist|htmlparser2|csv-parse|yauzl|chardet|numfmt|postal-mime', 'knowledge/parse'),
     onlyIn('fastify', 'fastify|@fastify', 'api'),

@@ -216,7 +216,7 @@ export async function addKnowledgebase(
 async function rawQuery(
   database: Database,
   knowledgebaseId: string,
-  vector: string,
+  vector: string | null,
   exact: boolean,
 ): Promise<{ id: string }[]> {
   return await database.transaction(async (transaction: Queryable) => {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { registerTypes } from 'pgvector/pg';
 import {
   type HealthMonitor,
   type HealthMonitorOptions,
@@ -65,6 +66,12 @@ class ConnectTimeoutClient extends pg.Client {
   }
 }
 
+/** Vectors are read as arrays of numbers. A database that is not migrated yet has no such type. */
+async function registerVectors(client: pg.ClientBase): Promise<void> {
+  const rows = await client.query(`SELECT FROM pg_type WHERE typname = 'vector'`);
+  if (rows.rowCount) await registerTypes(client);
+}
+
 /** A pool of connections to a Postgres server; reconnects by itself. */
 export function openPostgres(options: PostgresOptions): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MILLISECONDS;
@@ -79,6 +86,7 @@ export function openPostgres(options: PostgresOptions): Database {
     query_timeout: statementTimeoutMs + UNRESPONSIVE_AFTER_MILLISECONDS,
     application_name: 'callway',
     keepAlive: true,
+    onConnect: registerVectors,
   });
   pool.on('error', options.onIdleError);
   const monitor = options.health && monitorServer(options.url, options.health);

@@ -1,3 +1,4 @@
+import { toSql } from 'pgvector/pg';
 import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
 
 /** Column and type of an encoder's vectors. */
@@ -20,6 +21,6 @@ export const VECTOR_COLUMNS: Readonly<Record<EmbeddingModelName, VectorColumn>> 
 };
 
 /** A vector in the text format of pgvector. */
-export function vectorText(vector: Float32Array): string {
-  return `[${vector.join(',')}]`;
+export function vectorText(vector: Float32Array): string | null {
+  return toSql(Array.from(vector));
 }
