@@ -16,7 +16,8 @@ import type {
 } from '../agents/accounts/accountStores.ts';
 import type { ApiAuthenticator, Revocations } from '../agents/accounts/apiAuthenticator.ts';
 import type { ConsoleSessions } from '../agents/accounts/consoleSessions.ts';
-import type { QuotaStore, SessionCounter } from '../agents/accounts/quotas.ts';
+import type { SessionCounter } from '../agents/accounts/dayQuotas.ts';
+import type { QuotaStore } from '../agents/accounts/quotas.ts';
 import type { RateLimiter } from '../agents/accounts/rateLimiter.ts';
 import type { UsageStore } from '../agents/accounts/usage.ts';
 import type { WidgetTokenStore } from '../agents/accounts/widgetToken.ts';

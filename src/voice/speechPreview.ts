@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { UsageMeter } from '../agents/accounts/usage.ts';
+import type { UsageCounter } from '../agents/accounts/usage.ts';
 import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
 import { limitConcurrency } from '../base/async/limitConcurrency.ts';
 import { linkAbort } from '../base/async/linkedAbort.ts';
@@ -37,7 +37,9 @@ export interface SpeechPreviewDeps {
   readonly providers: SpeechProviders;
   /** A vendor that speaks while a text is written, for texts that are complete. */
   readonly forWholeTexts: (vendor: Synthesizer) => TextToSpeech;
-  readonly usage: Pick<UsageMeter, 'add'>;
+  readonly usage: UsageCounter;
+  /** @throws {CallwayError} 429 `quota_exceeded` */
+  readonly requireCharacters: (projectId: string) => Promise<void>;
   readonly clock: Clock;
 }
 
@@ -67,8 +69,8 @@ export class SpeechPreview {
   /**
    * By the first provider that the configuration names: a preview in another voice would be none.
    *
-   * @throws {CallwayError} 400 `nothing_to_say`, `text_too_long`, 422 `speech_rejected`, 503 `speech_unavailable`, 429 `project_busy`; or the
-   *   signal's reason.
+   * @throws {CallwayError} 400 `nothing_to_say`, `text_too_long`, 422 `speech_rejected`, 503 `speech_unavailable`, 429 `project_busy`,
+   *   `quota_exceeded`; or the signal's reason.
    */
   async say(
     projectId: string,
@@ -81,6 +83,7 @@ export class SpeechPreview {
     if (!isSpoken(request.text)) throw refused('nothing_to_say', 'text has nothing that can be said');
     if (request.text.length > MAX_SAID_CHARACTERS)
       throw refused('text_too_long', `text is longer than ${MAX_SAID_CHARACTERS} characters as it is said`);
+    await this.#deps.requireCharacters(projectId);
     const preview = await this.#limitOf(projectId)(() =>
       this.#limit(() => {
         signal.throwIfAborted();

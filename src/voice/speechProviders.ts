@@ -9,6 +9,13 @@ import type { Synthesizer } from '../providers/ports/synthesizer.ts';
 export interface SpeechProviders {
   /** For one call, with the credentials that the project has now. */
   open(projectId: string, onFallback: (fallback: ProviderFallback) => void): CallProviders;
+  /** The vendors of the settings, which count what they do for the project. */
+  counted(projectId: string, vendors: SpeechVendors): SpeechVendors;
+}
+
+export interface SpeechVendors {
+  readonly speechToText: Recognizer;
+  readonly textToSpeech: Synthesizer;
 }
 
 export interface CallProviders {

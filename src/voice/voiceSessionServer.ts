@@ -102,19 +102,20 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
   const open = ({ projectId, sessionId, callId, traceparent, sampleRateHz }: StreamInfo) => {
     const fields = { projectId, sessionId, ...omitUndefined({ callId }), ...traceLogFields(traceparent) };
     const onError = (error: unknown, message: string) => logger.warn({ ...fields, err: error }, message);
-    const { synthesis, streamedSynthesis } = openSynthesis(deps, cache, sampleRateHz, onError);
-    const defaults = { synthesis, streamedSynthesis, speechToText: deps.speechToText };
-    const callSpeech = openCallSpeech(deps, { defaults, projectId, sampleRateHz, cache, onError });
-    return { fields, onError, synthesis, streamedSynthesis, callSpeech };
+    const own = { ...deps, ...deps.speechProviders?.counted(projectId, deps) };
+    const { synthesis, streamedSynthesis } = openSynthesis(own, cache, sampleRateHz, onError);
+    const defaults = { synthesis, streamedSynthesis, speechToText: own.speechToText };
+    const callSpeech = openCallSpeech(own, { defaults, projectId, sampleRateHz, cache, onError });
+    return { own, fields, onError, synthesis, streamedSynthesis, callSpeech };
   };
   return {
     serveText: (stream) => serveTextStream(deps, stream),
     async serveParty(stream, party) {
-      const { fields, onError, synthesis, streamedSynthesis, callSpeech } = open(stream.info);
+      const { own, fields, onError, synthesis, streamedSynthesis, callSpeech } = open(stream.info);
       logger.info({ ...fields, party: party.kind }, 'stream to a party of a transfer started');
       try {
-        const own = { ...deps, callSpeech, synthesis: { synthesis, streamedSynthesis }, onError };
-        await servePartyStream(own, stream, party);
+        const partyDeps = { ...own, callSpeech, synthesis: { synthesis, streamedSynthesis }, onError };
+        await servePartyStream(partyDeps, stream, party);
       } finally {
         callSpeech?.close();
         streamedSynthesis?.close();
@@ -123,7 +124,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
     },
     async serve(stream) {
       const { projectId, sessionId, callId } = stream.info;
-      const { fields, onError, synthesis, streamedSynthesis, callSpeech } = open(stream.info);
+      const { own, fields, onError, synthesis, streamedSynthesis, callSpeech } = open(stream.info);
       const { bot: target } = stream.info;
       const bot = target && (await openBotConversation({ ...deps, onError }, stream, target));
       const call = bot ? undefined : await callOf(deps, stream.info);
@@ -148,7 +149,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       let report: VoiceReport | undefined;
       try {
         const sessionDeps = {
-          ...deps,
+          ...own,
           liveEvents: isTest ? undefined : deps.liveEvents,
           stream,
           synthesis,

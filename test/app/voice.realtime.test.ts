@@ -64,6 +64,7 @@ test.each([8000, 16_000] as const)(
       },
       storage: { stores: { providerCredentials: { all: async () => [] } } },
       targetPolicy: { allowInsecureLoopback: false },
+      usage: { add: () => undefined },
       turnCheckpoints: {
         put: async () => undefined,
         find: async () => undefined,

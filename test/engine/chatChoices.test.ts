@@ -1,11 +1,11 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChatConfig } from '../../src/agents/chat/chatConfig.ts';
 import type { ProviderCredentials } from '../../src/agents/speech/providerCredentials.ts';
 import { ModelError } from '../../src/providers/ports/modelError.ts';
 import type { Credentials } from '../../src/providers/providerOptions.ts';
 import { SelectedChatModels } from '../../src/providers/selection/chatModels.ts';
 import { ProjectCredentialCache } from '../../src/providers/selection/projectCredentialCache.ts';
-import { memoryEngine } from '../support/memoryEngine.ts';
+import { memoryEngine, PROJECT } from '../support/memoryEngine.ts';
 import { type ScriptedAnswer, scriptedModel } from '../support/scriptedModel.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
@@ -34,6 +34,7 @@ function conversation({
   const other = scriptedModel(({ model }) => answer(model));
   const failures: unknown[] = [];
   const used: string[] = [];
+  const counted: unknown[] = [];
   const models = new SelectedChatModels({
     endpoint: 'openai',
     installation,
@@ -47,6 +48,7 @@ function conversation({
     models: (endpoint) => tiersOf(endpoint),
     allowsModel: (model) => model !== 'forbidden',
     onModelUsed: (model) => used.push(model),
+    usage: { add: (projectId, usage) => void counted.push([projectId, usage]) },
     clock,
     onError: (error) => void failures.push(error),
   });
@@ -59,13 +61,18 @@ function conversation({
     pathway: { nodes: [{ id: 'start', type: 'start', data }], edges: [] },
     clock,
   });
-  return { ...memory, clock, installation, other, opened, failures, used };
+  return { ...memory, models, clock, installation, other, opened, failures, used, counted };
 }
 
 /** As `memoryEngine` has them, or with the endpoint's name. */
 const tiersOf = (endpoint: string) => {
   const prefix = endpoint === 'openai' ? 'm' : endpoint;
   return { smart: `${prefix}-smart`, balance: `${prefix}-balance`, turbo: `${prefix}-turbo` };
+};
+
+const DOWN_AT_FIRST: Options = {
+  agent: { model: 'm-own', fallback: ['m-next'] },
+  answer: (model) => (model === 'm-own' ? { fail: down() } : { text: 'Hello.' }),
 };
 
 const down = (retryable = false) => new ModelError('model_unavailable', 'is down', { retryable });
@@ -189,4 +196,57 @@ test('A model that an agent names is reported when it is asked, the installation
   const plain = conversation({});
   await plain.say('Hello?');
   expect([new Set(named.used), plain.used]).toEqual([new Set(['m-own']), []]);
+});
+
+describe('Tokens on the installation’s credentials count for the project', () => {
+  const SPENT = [PROJECT, { installationTokens: 12 }];
+  const own = async () => [{ ...KEY, apiKey: 'theirs' }];
+
+  test.each<[string, Options, unknown[]]>([
+    ['of the model of the settings', {}, [SPENT]],
+    ['of another endpoint', { agent: { endpoint: 'anthropic' } }, [SPENT]],
+    ['of the next model, where the first one is down', DOWN_AT_FIRST, [SPENT]],
+    ['but none on the project’s own', { stored: own }, []],
+    ['but none on its own for the endpoint that it names', { stored: own, agent: { model: 'm-own' } }, []],
+    [
+      'of an endpoint that the project has no key of',
+      { stored: own, agent: { endpoint: 'google' } },
+      [SPENT],
+    ],
+  ])('%s', async (_, options, expected) => {
+    const { say, counted } = conversation(options);
+    await say('Hello?');
+    expect(counted).toEqual(expected);
+  });
+
+  test('of a local model, and of those that play a test', async () => {
+    const { models, counted } = conversation({});
+    const request = { model: 'm', messages: [{ role: 'user', content: 'Hello?' }] } as const;
+    const { chat } = models.choose(PROJECT, { endpoint: 'local' }, 'turbo', () => undefined);
+    for (const one of [chat, models.ofInstallation(PROJECT)])
+      for await (const _event of one.stream(request, new AbortController().signal));
+    expect(counted).toEqual([SPENT, SPENT]);
+  });
+
+  test('as they are estimated, where the answer is not read to its end', async () => {
+    const { models, counted } = conversation({ answer: () => ({ text: ['12345678', 'more'] }) });
+    const messages = [{ role: 'user', content: 'x'.repeat(4000) }] as const;
+    const stream = models
+      .ofInstallation(PROJECT)
+      .stream({ model: 'm', messages }, new AbortController().signal);
+    for await (const _event of stream) break;
+    expect(counted).toEqual([[PROJECT, { installationTokens: expect.closeTo(1010, -1.5) }]]);
+  });
+
+  test('but none of a request that was not answered', async () => {
+    const { models, counted } = conversation({ answer: () => ({ fail: down() }) });
+    const request = { model: 'm', messages: [] };
+    const read = async () => {
+      for await (const _event of models
+        .ofInstallation(PROJECT)
+        .stream(request, new AbortController().signal));
+    };
+    await expect(read()).rejects.toThrow('is down');
+    expect(counted).toEqual([]);
+  });
 });

@@ -11,6 +11,7 @@ function previewBy(synthesizer = scriptedSynthesizer()) {
   let open = 0;
   const preview = new SpeechPreview({
     providers: {
+      counted: (_projectId, vendors) => vendors,
       open() {
         open += 1;
         return {
@@ -26,6 +27,7 @@ function previewBy(synthesizer = scriptedSynthesizer()) {
       },
     },
     forWholeTexts,
+    requireCharacters: async () => undefined,
     usage: { add: (projectId, amounts) => void used.push([projectId, amounts]) },
     clock,
   });

@@ -119,6 +119,7 @@ test('The speech providers of a call are the project’s, and a failover between
   const [opened, events]: [unknown[], unknown[]] = [[], []];
   let leave: (fallback: ProviderFallback) => void = () => undefined;
   const speechProviders: SpeechProviders = {
+    counted: (_projectId, vendors) => vendors,
     open(projectId, onFallback) {
       opened.push(projectId);
       leave = onFallback;

@@ -2,8 +2,6 @@ import { z } from 'zod';
 
 import { CallwayError } from '../../base/errors.ts';
 import { omitUndefined } from '../../base/omitUndefined.ts';
-import type { Allowance } from './rateLimiter.ts';
-import type { UsageMeter } from './usage.ts';
 
 const HIGHEST = 1_000_000_000;
 const MOST_BYTES = Number.MAX_SAFE_INTEGER;
@@ -11,6 +9,10 @@ const SECONDS_PER_MINUTE = 60;
 const GIBIBYTE = 1024 ** 3;
 
 const quota = (description: string, most = HIGHEST) => z.int().min(0).max(most).describe(description);
+const quotaOfVendors = (description: string) =>
+  quota(
+    `${description} of a day (UTC) on the installation’s credentials; what runs on the project’s own does not count. At the quota, new sessions, test runs and previews are refused, and running ones go on. null is no limit.`,
+  ).nullable();
 
 /** What a project may hold, or use in a UTC day or a minute. */
 export const quotas = z
@@ -33,6 +35,11 @@ export const quotas = z
       MOST_BYTES,
     ),
     sessionsPerDay: quota('New sessions a day, by chat and phone.'),
+    tokensPerDay: quotaOfVendors('Tokens of chat and speech-to-speech models'),
+    charactersPerDay: quotaOfVendors('Synthesized characters'),
+    recognitionMinutesPerDay: quotaOfVendors(
+      'Minutes of audio that recognizers take, silence included where they stream,',
+    ),
     scheduledCalls: quota('Calls that wait for their time.'),
     testRuns: quota('Plays of test cases a minute: cases of a run, times its repeats.'),
   })
@@ -43,7 +50,10 @@ export const quotasPatch = quotas.partial();
 export type Quotas = z.infer<typeof quotas>;
 export type QuotaName = keyof Quotas;
 /** Quotas that refuse more; old pathway versions are removed instead. */
-export type CountedQuota = Exclude<QuotaName, 'pathwayVersions' | 'sessionsPerDay'>;
+export type CountedQuota = Exclude<QuotaName, 'pathwayVersions' | DayQuota>;
+/** Quotas that count by UTC day; they are not read with what is stored. */
+type DayQuota = 'sessionsPerDay' | VendorQuota;
+export type VendorQuota = 'tokensPerDay' | 'charactersPerDay' | 'recognitionMinutesPerDay';
 
 /** Enough for the largest honest project, and bearable if every project reaches them. */
 export const DEFAULT_QUOTAS: Quotas = {
@@ -61,6 +71,9 @@ export const DEFAULT_QUOTAS: Quotas = {
   // Some 900 hours of recordings.
   storedBytes: 100 * GIBIBYTE,
   sessionsPerDay: 100_000,
+  tokensPerDay: null,
+  charactersPerDay: null,
+  recognitionMinutesPerDay: null,
   scheduledCalls: 1000,
   testRuns: 1000,
 };
@@ -74,7 +87,7 @@ export interface QuotaStore {
   /** Locks the project until the transaction ends, so that no concurrent request uses up the quota. */
   lockAndRead(projectId: string, name: CountedQuota): Promise<QuotaUse>;
   /** All that is stored. */
-  readAll(projectId: string): Promise<Omit<Record<QuotaName, number>, 'sessionsPerDay'>>;
+  readAll(projectId: string): Promise<Record<Exclude<QuotaName, DayQuota>, number>>;
 }
 
 /**
@@ -93,38 +106,13 @@ export async function requireQuota(
     throw quotaExceeded(name, limit, name === 'testRuns' ? SECONDS_PER_MINUTE : undefined);
 }
 
-/** Counts a project's new sessions by UTC day, over all nodes. */
-export interface SessionCounter {
-  /** Counts one, unless the day's limit is reached. */
-  take(projectId: string, limit: number): Promise<Allowance>;
-  /** Today's count. */
-  read(projectId: string): Promise<number>;
-}
-
-export interface SessionQuotaDeps {
-  readonly quotasOf: (projectId: string) => Promise<Quotas | undefined>;
-  readonly sessions: SessionCounter;
-  readonly meter: Pick<UsageMeter, 'add'>;
-}
-
-/** Counts a new session. @throws {CallwayError} 429 `quota_exceeded` */
-export async function countSession(
-  { quotasOf, sessions, meter }: SessionQuotaDeps,
-  projectId: string,
-): Promise<void> {
-  const limit = ((await quotasOf(projectId)) ?? DEFAULT_QUOTAS).sessionsPerDay;
-  const allowance = await sessions.take(projectId, limit);
-  if (!allowance.allowed) throw quotaExceeded('sessionsPerDay', limit, allowance.retryAfterSeconds);
-  meter.add(projectId, { sessions: 1 });
-}
-
 /** Quotas of a newer release are ignored. */
 export function quotasFrom(stored: z.infer<typeof quotasPatch>): Quotas {
   const known = Object.entries(stored).filter(([name]) => name in DEFAULT_QUOTAS);
   return { ...DEFAULT_QUOTAS, ...omitUndefined<Partial<Quotas>>(Object.fromEntries(known)) };
 }
 
-function quotaExceeded(name: QuotaName, limit: number, retryAfterSeconds?: number): CallwayError {
+export function quotaExceeded(name: QuotaName, limit: number, retryAfterSeconds?: number): CallwayError {
   const message = `This project has reached its quota ${name} of ${limit}; the operator of this installation can raise it`;
   const category = name === 'storedBytes' ? 'too_large' : 'rate_limited';
   return new CallwayError(category, 'quota_exceeded', message, {

@@ -4,7 +4,8 @@ import type { Clock } from '../../base/clock.ts';
 /**
  * What a project used, by UTC day. `billedMs` is the talk time of the legs that it pays for, and `costMillionths` their
  * price; the daily limits of calls go by these. `sessions` are those that were begun, and
- * `chats` the ones of them that are no phone calls.
+ * `chats` the ones of them that are no phone calls. The `installation…` kinds are what vendors did on the installation's
+ * credentials; quotas go by these.
  */
 const USAGE_KINDS = [
   'calls',
@@ -15,6 +16,9 @@ const USAGE_KINDS = [
   'chats',
   'tokens',
   'characters',
+  'installationTokens',
+  'installationCharacters',
+  'installationRecognitionMs',
 ] as const;
 export type UsageKind = (typeof USAGE_KINDS)[number];
 
@@ -32,16 +36,22 @@ export interface UsageStore {
   since(projectId: string, day: string): Promise<Omit<DayUsage, 'projectId'>[]>;
 }
 
+/** What counts the usage of projects. */
+export interface UsageCounter {
+  add(projectId: string, used: Partial<Record<UsageKind, number>>): void;
+}
+
 export interface UsageMeterDeps {
   readonly store: UsageStore;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-const FLUSH_INTERVAL_MS = 5000;
+/** As late as another node, or another thread, knows it. */
+const FLUSH_INTERVAL_MS = 1000;
 
-/** Adds up usage and stores it every few seconds, so that no call or turn waits for it; at once where a limit goes by it. */
-export class UsageMeter {
+/** Adds up usage and stores it every second, so that no call or turn waits for it; at once where a limit goes by it. */
+export class UsageMeter implements UsageCounter {
   readonly #deps: UsageMeterDeps;
   readonly #stopFlushing: () => Promise<void>;
   #pending = new Map<string, DayUsage>();
@@ -66,8 +76,9 @@ export class UsageMeter {
     await this.#flush().catch(this.#onError);
   }
 
-  /** What all nodes have stored of today's usage. */
+  /** What all nodes have stored of today's usage, and this one has added. */
   async today(projectId: string): Promise<Partial<Record<UsageKind, number>>> {
+    await this.#flush().catch(this.#onError);
     const rows = await this.#deps.store.since(projectId, this.#today());
     return Object.fromEntries(rows.map(({ kind, amount }) => [kind, amount]));
   }

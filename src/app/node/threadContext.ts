@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import type { SessionCounter } from '../../agents/accounts/quotas.ts';
+import type { DayQuotaDeps, SessionCounter } from '../../agents/accounts/dayQuotas.ts';
 import { UsageMeter } from '../../agents/accounts/usage.ts';
 import { warmUpEvaluation } from '../../agents/pathway/warmUp.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -53,6 +53,7 @@ export interface ThreadContext extends ThreadParts {
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly usage: UsageMeter;
   readonly sessionCounter: SessionCounter;
+  readonly dayQuotas: DayQuotaDeps;
   readonly tracer: Tracer;
   readonly liveEvents: LiveEvents;
   readonly onError: (error: unknown, what: string) => void;
@@ -78,6 +79,15 @@ export async function createThreadContext(parts: ThreadParts, sealer: Sealer): P
   const log = redisEventLog(redis);
   const onPublished = (event: PublishedEvent) => eventForwarder.add(event);
   const usage = lifecycle.closing(new UsageMeter({ store: storage.stores.usage, clock, onError }));
+  const dayQuotas: DayQuotaDeps = {
+    quotasOf: async (projectId) => (await storage.stores.projects.find(projectId))?.quotas,
+    sessions: redisSessionCounter(redis, clock, async (projectId) => {
+      const { sessions = 0 } = await usage.today(projectId);
+      return sessions;
+    }),
+    meter: usage,
+    clock,
+  };
   return {
     ...parts,
     makeId: uuidV7,
@@ -91,10 +101,8 @@ export async function createThreadContext(parts: ThreadParts, sealer: Sealer): P
     sealer,
     turnCheckpoints: redisTurnCheckpoints(redis),
     usage,
-    sessionCounter: redisSessionCounter(redis, clock, async (projectId) => {
-      const { sessions = 0 } = await usage.today(projectId);
-      return sessions;
-    }),
+    sessionCounter: dayQuotas.sessions,
+    dayQuotas,
     tracer,
     liveEvents: lifecycle.closing(new LiveEventPublisher({ log, clock, onPublished, onError })),
     onError,

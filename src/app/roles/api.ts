@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { createApiAuthenticator } from '../../agents/accounts/apiAuthenticator.ts';
+import { requireVendorQuotas } from '../../agents/accounts/dayQuotas.ts';
 import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import { createHttpMetrics } from '../../api/metrics.ts';
 import type { App, Dependency, HttpSettings } from '../../api/ports.ts';
@@ -89,6 +90,7 @@ export async function buildApi(
       ...node,
       providers: buildSpeechProviders({ ...node, metrics: metrics.sessions }),
       forWholeTexts,
+      requireCharacters: (projectId) => requireVendorQuotas(node.dayQuotas, projectId, ['charactersPerDay']),
     }),
     calls: calls.service,
     mediaFiles,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { countSession, type SessionCounter } from '../../agents/accounts/quotas.ts';
+import { countSession, type DayQuotaDeps } from '../../agents/accounts/dayQuotas.ts';
 import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import { releaseFor } from '../../agents/agents.ts';
 import { McpServers } from '../../agents/mcp/mcpServers.ts';
@@ -55,7 +55,7 @@ interface ConversationParts {
   readonly knowledge: KnowledgeRetriever;
   readonly scheduleCallback: ScheduleCallback;
   readonly usage: UsageMeter;
-  readonly sessionCounter: SessionCounter;
+  readonly dayQuotas: DayQuotaDeps;
   readonly tracer: Tracer;
   readonly liveEvents: LiveEvents;
   readonly onEnded: () => void;
@@ -125,7 +125,6 @@ function engineDeps({
   ...parts
 }: ConversationParts): Omit<ConversationEngineDeps, 'sessions' | 'attachedSessions' | 'lock' | 'onError'> {
   const templates = createTemplateCache();
-  const quotasOf = async (projectId: string) => (await stores.projects.find(projectId))?.quotas;
   return {
     releases: cacheReleases(stores.releases),
     releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
@@ -176,8 +175,7 @@ function engineDeps({
       return { answered: call.answeredAt !== null, record: call.settings.record, facts: callFacts(call) };
     },
     usage: {
-      admit: (projectId) =>
-        countSession({ quotasOf, sessions: parts.sessionCounter, meter: parts.usage }, projectId),
+      admit: (projectId) => countSession(parts.dayQuotas, projectId),
       add: (projectId, used) => parts.usage.add(projectId, used),
     },
     onEnded: parts.onEnded,

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { KnownProviders } from '../../agents/pathway/review/providers.ts';
 import type { ProviderCredentialStore } from '../../agents/speech/providerCredentials.ts';
 import type { VoiceCatalog } from '../../agents/speech/voiceCatalog.ts';
@@ -60,10 +61,15 @@ export interface ProviderParts {
   readonly warn?: ProviderOptions['warn'];
 }
 
-export interface ChatParts extends ProviderParts {
-  readonly makeId: MakeId;
+/** What the choice of a project's vendors needs too. */
+export interface ProjectParts extends ProviderParts {
   readonly storage: SpeechStorage;
   readonly targetPolicy: TargetPolicy;
+  readonly usage: UsageCounter;
+}
+
+export interface ChatParts extends ProjectParts {
+  readonly makeId: MakeId;
 }
 
 /** Saving does not wait longer for a vendor. */
@@ -81,6 +87,7 @@ export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
   return {
     chat,
     choose: (...choice) => chosen.choose(...choice),
+    ofInstallation: (projectId) => chosen.ofInstallation(projectId),
     ...models,
   };
 }
@@ -108,6 +115,7 @@ function selectedChatModels(
       endpoint === config.CHAT_PROVIDER || endpoint === 'local' ? models : DEFAULT_CHAT_MODELS[endpoint],
     allowsModel: (model) => config.CHAT_MODELS_ALLOWED?.includes(model) ?? true,
     onModelUsed: (model) => warnOfEnd(model, 'the agent’s chat'),
+    usage: parts.usage,
     clock,
     onError,
   });
@@ -175,9 +183,7 @@ export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
 }
 
 /** The speech providers that agents and nodes name. */
-export function buildSpeechProviders(
-  parts: ProviderParts & { readonly storage: SpeechStorage; readonly targetPolicy: TargetPolicy },
-): SelectedSpeechProviders {
+export function buildSpeechProviders(parts: ProjectParts): SelectedSpeechProviders {
   const { config, clock, metrics, logger, lifecycle, targetPolicy } = parts;
   const { STT_PROVIDER, STT_MODEL, TTS_PROVIDER, TTS_MODEL, TTS_VOICE } = config;
   const warnOfEnd = endingModelWarnings(parts);
@@ -199,6 +205,7 @@ export function buildSpeechProviders(
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
     options: (credentials) => providerOptions({ ...parts, warn: () => undefined }, credentials),
     metrics: metrics.providerMetrics,
+    usage: parts.usage,
     clock,
     onError: (err, what, fields) => logger.warn({ err, ...fields }, what),
   });
@@ -207,9 +214,7 @@ export function buildSpeechProviders(
 }
 
 /** The speech-to-speech models that agents and nodes name. */
-export function buildSpeechEngines(
-  parts: ProviderParts & { readonly storage: SpeechStorage; readonly targetPolicy: TargetPolicy },
-): SelectedSpeechEngines {
+export function buildSpeechEngines(parts: ProjectParts): SelectedSpeechEngines {
   const { config, clock, metrics, logger, lifecycle, targetPolicy } = parts;
   const warnOfEnd = endingModelWarnings(parts);
   const engines = new SelectedSpeechEngines({
@@ -219,6 +224,7 @@ export function buildSpeechEngines(
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
     options: (credentials) => providerOptions({ ...parts, warn: () => undefined }, credentials),
     metrics: metrics.providerMetrics,
+    usage: parts.usage,
     clock,
     onError: (err, what) => logger.warn({ err }, what),
   });

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { type DayQuotaDeps, requireVendorQuotas } from '../../agents/accounts/dayQuotas.ts';
 import { releaseFor } from '../../agents/agents.ts';
 import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import type { PatternMatcher } from '../../agents/schemaChecker.ts';
@@ -28,6 +29,7 @@ const CHATS_AT_ONCE = 2 * MAX_CONCURRENCY;
 export interface TestParts {
   readonly config: Config;
   readonly storage: ReturnType<typeof createStorage>;
+  readonly dayQuotas: DayQuotaDeps;
   readonly jobs: JobQueues;
   readonly models: ModelChoice;
   readonly knowledge: KnowledgeRetriever;
@@ -69,6 +71,7 @@ export function buildTests(parts: TestParts): TestRuns {
     testCases,
     history: storage.stores.history,
     releaseFor: (projectId, draft) => releaseFor(storage.stores, projectId, draft),
+    requireVendorQuotas: (projectId) => requireVendorQuotas(parts.dayQuotas, projectId),
     queue,
     liveEvents,
     recordingUrl: parts.recordingUrl,

@@ -21,7 +21,12 @@ import {
   type VoiceSessionServerDeps,
 } from '../../voice/voiceSessionServer.ts';
 import type { Lifecycle } from '../lifecycle.ts';
-import { buildSpeech, buildSpeechEngines, buildSpeechProviders } from '../services/providers.ts';
+import {
+  buildSpeech,
+  buildSpeechEngines,
+  buildSpeechProviders,
+  type ProjectParts,
+} from '../services/providers.ts';
 import type { Config } from '../settings/config.ts';
 
 export interface VoiceParts {
@@ -33,8 +38,9 @@ export interface VoiceParts {
     readonly releases: Pick<ReleaseStore, 'find'>;
     readonly calls: Pick<CallStore, 'find' | 'setAnsweringMachine'>;
   };
-  readonly storage: Parameters<typeof buildSpeechProviders>[0]['storage'];
+  readonly storage: ProjectParts['storage'];
   readonly targetPolicy: TargetPolicy;
+  readonly usage: ProjectParts['usage'];
   readonly bots?: VoiceSessionServerDeps['bots'];
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly metrics: Pick<SessionMetrics, 'turn' | 'utterance' | 'providerMetrics'>;

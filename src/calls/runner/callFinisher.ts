@@ -1,4 +1,4 @@
-import type { UsageMeter } from '../../agents/accounts/usage.ts';
+import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
@@ -38,7 +38,7 @@ export interface CallFinisherDeps {
   readonly lock: Pick<NumberLock, 'release'>;
   readonly slots: Pick<TrunkSlots, 'release'>;
   readonly limiter: Pick<CallLimiter, 'endCall'>;
-  readonly usage: Pick<UsageMeter, 'add'>;
+  readonly usage: UsageCounter;
   /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
   /** A signed link. Default: none. @param key - Of the stored recording. */

@@ -41,6 +41,8 @@ export interface ModelChoice extends Readonly<Record<ExecutionMode, string>> {
     mode: ExecutionMode,
     onFallback: (fallback: ChatFallback) => void,
   ) => ChosenChat;
+  /** The same as `chat`, with its tokens counted for a project. Absent where nothing is counted. */
+  readonly ofInstallation?: (projectId: string) => ChatModel;
 }
 
 export interface ChosenChat {

@@ -3,7 +3,7 @@ export interface SpeechToText {
   /** As settings name it, such as `openai` or `local`. */
   readonly name: string;
   /** Whether what was transcribed is answered, so that it is asked for only where the caller has paused. */
-  readonly isAskedOnce?: boolean;
+  readonly isAskedOnce?: boolean | undefined;
   /** Starts the recognition of one utterance, and connects or loads what it needs while the caller speaks. */
   openStream(request: RecognitionOptions): RecognitionStream;
   /** Idempotent. */

@@ -7,7 +7,7 @@ export interface StreamingSpeechToText {
   /** Whether `eager_end`, `turn_resumed` and `end_of_turn` are sure to come. */
   readonly detectsTurns: boolean;
   /** A connection is to be replaced from this age on, before the vendor ends it. Default: never. */
-  readonly maxAgeMs?: number;
+  readonly maxAgeMs?: number | undefined;
   /** The recognizer for these languages, of a vendor that has several. Default: this one. */
   select?(options: RecognitionConnectionOptions): StreamingSpeechToText;
   /** Connects at once. Never throws: a connection that cannot be made reports `failed`. */
@@ -47,7 +47,7 @@ export interface RecognitionConnection {
    * @param mayReconnect - Where no other vendor is left, the same one is connected again.
    * @returns False where the connection stays as it is.
    */
-  leave?(error: ModelError, lengthMs: number, mayReconnect: boolean): boolean;
+  leave?: ((error: ModelError, lengthMs: number, mayReconnect: boolean) => boolean) | undefined;
   /** No event comes afterwards. Idempotent. */
   close(): void;
 }

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
+import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import { type ChatChoice, type ChatConfig, chatChoices } from '../../agents/chat/chatConfig.ts';
 import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
 import { linkAbort } from '../../base/async/linkedAbort.ts';
 import type { Clock } from '../../base/clock.ts';
+import { estimateTokens } from '../../engine/history/contextWindow.ts';
 import type { ChatFallback, ChosenChat } from '../../engine/turn/turnContext.ts';
 import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
 import { createBreakers } from '../circuitBreaker.ts';
@@ -50,6 +52,8 @@ export interface ChatModelsDeps {
   readonly allowsModel: (model: string) => boolean;
   /** Called for each model that an agent names and a request goes to. */
   readonly onModelUsed: (model: string) => void;
+  /** Counts what runs on the installation's credentials. */
+  readonly usage: UsageCounter;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -89,12 +93,21 @@ export class SelectedChatModels {
     );
     const isPlain = Object.keys(config).length === 0;
     const modelName = this.#modelOf(first, mode);
-    if (isPlain && !hasKeys) return { chat: installation, modelName };
+    if (isPlain && !hasKeys) return { chat: this.ofInstallation(projectId), modelName };
     const chat: ChatModel = {
       name: first.endpoint ?? installation.name,
       stream: (request, signal) => this.#stream(projectId, choices, mode, request, signal, onFallback),
     };
     return { chat, modelName };
+  }
+
+  /** The model of the settings, which counts its tokens for the project. */
+  ofInstallation(projectId: string): ChatModel {
+    const { installation } = this.#deps;
+    return {
+      name: installation.name,
+      stream: (request, signal) => this.#counted(projectId, request, installation.stream(request, signal)),
+    };
   }
 
   close(): Promise<void> {
@@ -124,7 +137,10 @@ export class SelectedChatModels {
       try {
         const { chat, onlyModel = this.#modelOf(choice, mode) } = await client;
         if (choice.model !== undefined) this.#deps.onModelUsed(onlyModel);
-        for await (const event of chat.stream(settingsOf(request, choice, onlyModel), attempt.signal)) {
+        const asked = settingsOf(request, choice, onlyModel);
+        const answer = chat.stream(asked, attempt.signal);
+        const isOwn = access.owner === 'project';
+        for await (const event of isOwn ? answer : this.#counted(projectId, asked, answer)) {
           attempt.start();
           yield event;
         }
@@ -141,6 +157,31 @@ export class SelectedChatModels {
       } finally {
         attempt.close();
         this.#clients.release(key);
+      }
+    }
+  }
+
+  /** Tokens are estimated where the endpoint reports none, and for an answer that is not read to its end. */
+  async *#counted(
+    projectId: string,
+    { messages, tools }: ChatRequest,
+    answer: AsyncIterable<ChatEvent>,
+  ): AsyncGenerator<ChatEvent, void> {
+    let reported: number | undefined;
+    let written: string | undefined;
+    try {
+      for await (const event of answer) {
+        written ??= '';
+        if (event.type === 'text') written += event.text;
+        if (event.type === 'tool_call') written += event.arguments;
+        if (event.type === 'end') reported = event.usage?.totalTokens;
+        yield event;
+      }
+    } finally {
+      // A request that failed before its answer began costs nothing.
+      if (written !== undefined) {
+        const tokens = reported ?? estimateTokens(JSON.stringify([messages, tools]) + written);
+        this.#deps.usage.add(projectId, { installationTokens: tokens });
       }
     }
   }

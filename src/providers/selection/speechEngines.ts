@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
+import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
 import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
 import type { CallEngines, SpeechEngines } from '../../voice/speechProviders.ts';
 import { type Breakers, createBreakers } from '../circuitBreaker.ts';
+import { countedEngine } from '../countedSpeech.ts';
 import type { KeyOwner, MetricsOfProvider, ProviderMetrics } from '../ports/metrics.ts';
 import { skippedError } from '../ports/modelError.ts';
 import { type CredentialName, engineCredentialName } from '../ports/providerNames.ts';
@@ -21,6 +23,8 @@ export interface SpeechEnginesDeps {
   readonly guard: WebSocketGuard;
   readonly options: (credentials: Credentials) => ProviderOptions;
   readonly metrics: MetricsOfProvider;
+  /** Counts what runs on the installation's credentials. */
+  readonly usage: UsageCounter;
   readonly clock: Clock;
   /** Called for each model that an agent names and that is opened. */
   readonly onModelUsed: (model: string) => void;
@@ -47,14 +51,19 @@ export class SelectedSpeechEngines implements SpeechEngines {
   }
 
   open(projectId: string): CallEngines {
+    const { usage } = this.#deps;
+    const keys = new Set<string>();
     const used = new Map<SpeechToSpeech, { readonly key: string; readonly metrics: ProviderMetrics }>();
     return {
       find: async (config) => {
         const access = await this.#access(projectId, config);
         const key = hash('sha256', JSON.stringify([projectId, config, access.credentials]), 'hex');
         if (!this.#breakers.isClosed(key)) throw skippedError();
-        const engine = await this.#vendors.use(key, () => this.#create(config, access));
-        if (used.has(engine)) this.#vendors.release(key);
+        const vendor = await this.#vendors.use(key, () => this.#create(config, access));
+        if (keys.has(key)) this.#vendors.release(key);
+        keys.add(key);
+        const count = (tokens: number) => usage.add(projectId, { installationTokens: tokens });
+        const engine = access.owner === 'project' ? vendor : countedEngine(vendor, count);
         const metrics = this.#deps.metrics('speech_to_speech', config.provider, access.owner);
         used.set(engine, { key, metrics });
         return engine;
@@ -71,7 +80,8 @@ export class SelectedSpeechEngines implements SpeechEngines {
         use.metrics.recordError(error);
       },
       close: () => {
-        for (const { key } of used.values()) this.#vendors.release(key);
+        for (const key of keys) this.#vendors.release(key);
+        keys.clear();
         used.clear();
       },
     };

@@ -1,10 +1,17 @@
 import { hash } from 'node:crypto';
+import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
 import type { RecognitionChoice, SynthesisChoice } from '../../agents/speech/speechConfig.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
-import type { CallProviders, ProviderFallback, SpeechProviders } from '../../voice/speechProviders.ts';
+import type {
+  CallProviders,
+  ProviderFallback,
+  SpeechProviders,
+  SpeechVendors,
+} from '../../voice/speechProviders.ts';
 import { type Breakers, createBreakers } from '../circuitBreaker.ts';
+import { countedRecognizer, countedSynthesizer } from '../countedSpeech.ts';
 import type { KeyOwner, ProviderMetrics } from '../ports/metrics.ts';
 import { ModelError } from '../ports/modelError.ts';
 import { type CredentialName, credentialName } from '../ports/providerNames.ts';
@@ -43,6 +50,8 @@ export interface SpeechProvidersDeps {
   readonly guard: WebSocketGuard;
   readonly options: (credentials: Credentials) => ProviderOptions;
   readonly metrics: (kind: 'transcription' | 'speech', provider: string, owner: KeyOwner) => ProviderMetrics;
+  /** Counts what runs on the installation's credentials. */
+  readonly usage: UsageCounter;
   readonly clock: Clock;
   /** Called for each model that an agent or the settings name and that is opened. */
   readonly onModelUsed: (model: string) => void;
@@ -125,7 +134,10 @@ export class SelectedSpeechProviders implements SpeechProviders {
           const recognizer = await this.#recognizer(choice, access);
           return choice === first ? recognizer : withOwnHints(recognizer, choice);
         });
-        return this.#recognizers(found as readonly Found<Recognizer>[], report('recognition'));
+        const counted = (found as readonly Found<Recognizer>[]).map((one) =>
+          one.owner === 'project' ? one : { ...one, vendor: this.#countedRecognizer(projectId, one.vendor) },
+        );
+        return this.#recognizers(counted, report('recognition'));
       },
       synthesizers: async ({ synthesis, fallback }) => {
         const { synthesis: defaults } = this.#deps.defaults;
@@ -135,9 +147,10 @@ export class SelectedSpeechProviders implements SpeechProviders {
         const found = await find('tts', choices, async (choice, access) =>
           withOwnSpeed(await this.#synthesizer(choice, access), choice.speed),
         );
-        return (found as readonly Found<Synthesizer>[]).map(({ vendor, breaker }) => {
-          keys.set(vendor, breaker);
-          return vendor;
+        return (found as readonly Found<Synthesizer>[]).map(({ vendor, breaker, owner }) => {
+          const counted = owner === 'project' ? vendor : this.#countedSynthesizer(projectId, vendor);
+          keys.set(counted, breaker);
+          return counted;
         });
       },
       ownDefaults: async () => {
@@ -163,8 +176,29 @@ export class SelectedSpeechProviders implements SpeechProviders {
     };
   }
 
+  counted(projectId: string, { speechToText, textToSpeech }: SpeechVendors): SpeechVendors {
+    return {
+      speechToText: this.#countedRecognizer(projectId, speechToText),
+      textToSpeech: this.#countedSynthesizer(projectId, textToSpeech),
+    };
+  }
+
   close(): Promise<void> {
     return this.#vendors.close();
+  }
+
+  #countedRecognizer(projectId: string, recognizer: Recognizer): Recognizer {
+    const { usage } = this.#deps;
+    return countedRecognizer(recognizer, (heardMs) =>
+      usage.add(projectId, { installationRecognitionMs: heardMs }),
+    );
+  }
+
+  #countedSynthesizer(projectId: string, synthesizer: Synthesizer): Synthesizer {
+    const { usage } = this.#deps;
+    return countedSynthesizer(synthesizer, (characters) =>
+      usage.add(projectId, { installationCharacters: characters }),
+    );
   }
 
   #access(

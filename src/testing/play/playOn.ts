@@ -40,7 +40,8 @@ export function playOn(
   channel: PlayChannel,
   signal: AbortSignal,
 ): Promise<PlayOutcome> {
-  const model = { chat: models.chat, modelName: models[executionMode(release.agent)], seed };
+  const chat = models.ofInstallation?.(projectId) ?? models.chat;
+  const model = { chat, modelName: models[executionMode(release.agent)], seed };
   const assertionDeps = {
     projectId,
     patterns,

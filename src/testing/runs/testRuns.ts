@@ -18,6 +18,8 @@ export interface TestRunsDeps {
   readonly testCases: { find(projectId: string, testCaseId: string): Promise<TestCase | undefined> };
   readonly history: Pick<HistoryStore, 'find'>;
   readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
+  /** @throws {CallwayError} 429 `quota_exceeded` */
+  readonly requireVendorQuotas: (projectId: string) => Promise<void>;
   readonly queue: TestQueue;
   /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
@@ -68,9 +70,15 @@ export class TestRuns {
     return { testSuiteId: null, name: played.name, cases: [played], replaysSessionId: sessionId };
   }
 
-  /** The release that a run of this version plays against; to be read before the transaction that makes the run. */
-  release(projectId: string, version: RunInput['version']): Promise<AgentRelease> {
-    return this.#deps.releaseFor(projectId, version === 'draft');
+  /**
+   * Checks the quotas of vendors, and reads the release that a run of this version plays against; both before the
+   * transaction that makes the run.
+   *
+   * @throws {CallwayError} 429 `quota_exceeded`
+   */
+  async release(projectId: string, version: RunInput['version']): Promise<AgentRelease> {
+    await this.#deps.requireVendorQuotas(projectId);
+    return await this.#deps.releaseFor(projectId, version === 'draft');
   }
 
   /** Makes a run in a transaction. @throws {CallwayError} What {@link createRun} throws. */

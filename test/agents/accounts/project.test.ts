@@ -2,12 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { NEW_PROJECT_CALL_LIMITS, NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
 import { projectInput, projectPatch, sessionRetentionOf } from '../../../src/agents/accounts/project.ts';
-import {
-  countSession,
-  DEFAULT_QUOTAS,
-  quotasFrom,
-  requireQuota,
-} from '../../../src/agents/accounts/quotas.ts';
+import { DEFAULT_QUOTAS, quotasFrom, requireQuota } from '../../../src/agents/accounts/quotas.ts';
 import { retentionFrom } from '../../../src/agents/accounts/retention.ts';
 
 test('A new project has limits, quotas and no usage report unless it is told otherwise', () => {
@@ -109,33 +104,6 @@ describe('quotas', () => {
   test('One more is the default', async () => {
     await requireQuota(holding(4), 'p', 'tools');
     await expect(requireQuota(holding(5), 'p', 'tools')).rejects.toThrow('quota tools of 5');
-  });
-
-  test('A new session is counted within the day’s quota, or refused until the next day', async () => {
-    const taken: [string, number][] = [];
-    const counted: [string, unknown][] = [];
-    const deps = (known: boolean, allowed: boolean) => ({
-      quotasOf: async () => (known ? { ...DEFAULT_QUOTAS, sessionsPerDay: 3 } : undefined),
-      sessions: {
-        async take(projectId: string, limit: number) {
-          taken.push([projectId, limit]);
-          return allowed ? { allowed } : { allowed, retryAfterSeconds: 77 };
-        },
-        read: async () => 0,
-      },
-      meter: { add: (projectId: string, used: unknown) => void counted.push([projectId, used]) },
-    });
-    await countSession(deps(true, true), 'p');
-    await expect(countSession(deps(false, false), 'q')).rejects.toMatchObject({
-      code: 'quota_exceeded',
-      retryAfterSeconds: 77,
-      extra: { quota: 'sessionsPerDay' },
-    });
-    expect(taken).toEqual([
-      ['p', 3],
-      ['q', DEFAULT_QUOTAS.sessionsPerDay],
-    ]);
-    expect(counted).toEqual([['p', { sessions: 1 }]]);
   });
 
   test('Stored quotas of a newer release are ignored', () => {

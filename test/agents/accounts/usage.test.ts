@@ -46,13 +46,13 @@ test('Usage that could not be stored is stored once, later', async () => {
   await meter.close();
 });
 
-test('Added usage is stored every five seconds, by project, day and kind, and the rest at a stop', async () => {
+test('Added usage is stored every second, by project, day and kind, and the rest at a stop', async () => {
   const batches: (readonly DayUsage[])[] = [];
   const { meter, clock } = meterOn(async (used) => void batches.push(used));
   meter.add('p', { calls: 1, tokens: 0 });
   meter.add('p', { calls: 2, callMs: 5 });
   meter.add('q', { calls: 4 });
-  clock.advance(5_000);
+  clock.advance(1000);
   const day = '2026-11-23';
   await expect
     .poll(() => batches)
@@ -70,13 +70,13 @@ test('Added usage is stored every five seconds, by project, day and kind, and th
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test('Today’s usage is what all nodes have stored of the current UTC day', async () => {
+test('Today’s usage is what all nodes have stored of the current UTC day, and what this one has added', async () => {
   const asked: string[] = [];
   const meter = new UsageMeter({
     clock: createSimulatedClock(Date.parse('2026-11-23T23:59:59Z')),
     onError: () => undefined,
     store: {
-      add: async () => undefined,
+      add: async (used) => void asked.push(`add ${used[0]?.amount}`),
       async since(projectId, day) {
         asked.push(`${projectId} ${day}`);
         return [
@@ -86,7 +86,8 @@ test('Today’s usage is what all nodes have stored of the current UTC day', asy
       },
     },
   });
+  meter.add('p', { calls: 1 });
   expect(await meter.today('p')).toEqual({ calls: 2, billedMs: 7 });
-  expect(asked).toEqual(['p 2026-11-23']);
+  expect(asked).toEqual(['add 1', 'p 2026-11-23']);
   await meter.close();
 });

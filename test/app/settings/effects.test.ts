@@ -48,6 +48,7 @@ function partsOf(env: Readonly<Record<string, string>>) {
     warn: () => undefined,
     storage: { stores: { providerCredentials: { all: async () => [] } } },
     targetPolicy: { allowInsecureLoopback: true },
+    usage: { add: () => undefined },
   };
 }
 
@@ -60,6 +61,7 @@ describe('Chat settings', () => {
     const {
       chat,
       choose: _,
+      ofInstallation: __,
       ...models
     } = await buildChat(
       partsOf({

@@ -69,6 +69,12 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
         'api/routes/agent/testRuns.integration.test.ts › is refused without cases, over the quota, and of other projects',
       'quotas.sessionsPerDay':
         'api/routes/projects/quotas.integration.test.ts › of sessions a day, by whichever route they begin',
+      'quotas.tokensPerDay':
+        'api/routes/projects/quotas.integration.test.ts › of tokens a day, which refuses what is new and lets sessions go on',
+      'quotas.charactersPerDay':
+        'api/routes/projects/quotas.integration.test.ts › of characters a day, by previews too',
+      'quotas.recognitionMinutesPerDay':
+        'agents/accounts/dayQuotas.test.ts › With quotas of %j and usage of %j, a session is refused by: %s',
       'callLimits.ownCountriesOnly': 'calls/limits/destinations.test.ts › %s',
       'callLimits.blockSpecialRates': 'calls/limits/destinations.test.ts › %s',
     },

@@ -41,6 +41,7 @@ async function chatOf(
     makeId: () => 'id',
     storage: { stores: { providerCredentials: { all: async () => [] } } },
     targetPolicy: { allowInsecureLoopback: true },
+    usage: { add: () => undefined },
   });
   const ask = async (request: Omit<ChatRequest, 'messages'> & Partial<ChatRequest>) => {
     const { signal } = new AbortController();

@@ -11,13 +11,21 @@ import type { Credentials } from '../../../src/providers/providerOptions.ts';
 import { SelectedSpeechEngines } from '../../../src/providers/selection/speechEngines.ts';
 import { listenOnLoopback } from '../../support/loopbackServer.ts';
 
-/** Notes the requests, and the first message of each connection. */
+/** Notes the requests, and the first message of each connection. Answers cost 42 tokens. */
 async function startServer() {
   const seen: string[] = [];
   const server = createServer();
   new WebSocketServer({ server }).on('connection', (socket, { url, headers }) => {
     seen.push(`${url} ${headers.authorization ?? 'no key'}`);
     socket.once('message', (data) => seen.push(String(data)));
+    socket.on('message', (data) => {
+      const { type } = JSON.parse(String(data));
+      const usage = { input_tokens: 30, output_tokens: 12, total_tokens: 42 };
+      if (type === 'session.update') socket.send(JSON.stringify({ type: 'session.updated', session: {} }));
+      if (type !== 'response.create') return;
+      for (const event of ['response.created', 'response.done'])
+        socket.send(JSON.stringify({ type: event, response: { id: 'r', usage } }));
+    });
   });
   const { port, close } = await listenOnLoopback(server);
   onTestFinished(close);
@@ -33,6 +41,7 @@ function engines(
 ) {
   const selected = new SelectedSpeechEngines({
     onModelUsed: (model) => used.push(model),
+    usage: { add: (projectId, usage) => void counted.push(`${projectId} ${usage.installationTokens}`) },
     credentials: () => credentials,
     projectCredentials: async () => own,
     guard: { policy: { allowInsecureLoopback }, lookup: createDnsLookup() },
@@ -137,4 +146,17 @@ test('A model that is named is reported, the vendor’s own is not', async () =>
   await open.find({ provider: 'gemini-live' });
   await open.find({ provider: 'openai-realtime', model: 'gpt-realtime' });
   expect(used).toEqual(['gpt-realtime']);
+});
+
+test.each([
+  ['the installation’s', [], ['project-1 42']],
+  ['the project’s', stored('custom_s2s', 'own-key', null), []],
+] as const)('An answer on %s key counts its tokens for the project: %j %j', async (_, own, expected) => {
+  const { baseUrl } = await startServer();
+  const counted: string[] = [];
+  const events = await connect(engines({ apiKey: 'key', baseUrl }, own, true, counted), {
+    provider: 'custom',
+  });
+  await vi.waitFor(() => expect(events.at(-1)?.type).toBe('done'));
+  expect(counted).toEqual(expected);
 });

@@ -11,6 +11,7 @@ import {
   SelectedSpeechProviders,
   type SpeechDefaults,
 } from '../../../src/providers/selection/speechProviders.ts';
+import { forWholeTexts } from '../../../src/providers/synthesis/wholeTexts.ts';
 import type { ProviderFallback } from '../../../src/voice/speechProviders.ts';
 import { listenOnLoopback } from '../../support/loopbackServer.ts';
 
@@ -46,6 +47,7 @@ function providersOf(options: {
   const fallbacks: ProviderFallback[] = [];
   const recorded: string[] = [];
   const used: string[] = [];
+  const counted: unknown[] = [];
   const stored: ProviderCredentials[] = [];
   const put = (credentials: { baseUrl: string | null; apiKey: string }) => {
     stored.splice(0, 1, { name: 'custom_stt', updatedAt: '2026-01-01T00:00:00.000Z', ...credentials });
@@ -53,6 +55,7 @@ function providersOf(options: {
   if (options.project) put(options.project);
   const providers = new SelectedSpeechProviders({
     onModelUsed: (model) => used.push(model),
+    usage: { add: (projectId, usage) => void counted.push([projectId, usage]) },
     defaults: options.defaults ?? DEFAULTS,
     credentials: (name) => (name === 'custom_stt' ? installation : {}),
     projectCredentials: async () => [...stored],
@@ -78,7 +81,7 @@ function providersOf(options: {
     onTestFinished(() => call.close());
     return call;
   };
-  return { open, fallbacks, put, recorded, used };
+  return { providers, open, fallbacks, put, recorded, used, counted };
 }
 
 /** The first final transcript, or the failure. */
@@ -215,4 +218,37 @@ test.each([
     .open()
     .synthesizers(speech as SpeechConfig);
   expect(found.map(({ name }) => name)).toEqual(names);
+});
+
+test.each([
+  ['the installation’s', 'installation', [['project-1', { installationRecognitionMs: 1000 }]]],
+  ['the project’s', 'project', []],
+] as const)('Recognition on %s credentials counts for the project: %s %j', async (_, owner, expected) => {
+  const { baseUrl } = await startServer('k');
+  const { open, counted } = providersOf({ [owner]: { baseUrl, apiKey: 'k' } });
+  const [recognizer] = await open().recognizers({ ...CUSTOM, fallback: { recognition: [] } });
+  if (!recognizer || !isStreaming(recognizer)) throw new Error('not a streaming recognizer');
+  await new Promise<void>((resolve) => {
+    const connection = recognizer.connect({ sampleRateHz: 16_000 }, (event) => {
+      if (event.type !== 'final') return;
+      connection.push(new Int16Array(16_000));
+      connection.close();
+      resolve();
+    });
+  });
+  expect(counted).toEqual(expected);
+});
+
+test('The vendors of the settings count for the project, whether a call or its agent chooses them', async () => {
+  const { providers, open, counted } = providersOf({});
+  const [chosen] = await open().synthesizers({});
+  const [speechToText] = await open().recognizers({});
+  if (!chosen || !speechToText) throw new Error('no vendor');
+  const ofSettings = providers.counted('project-2', { speechToText, textToSpeech: chosen }).textToSpeech;
+  const signal = new AbortController().signal;
+  for await (const _samples of forWholeTexts(ofSettings).synthesize({ text: 'Hi.' }, signal)) break;
+  expect(counted).toEqual([
+    ['project-1', { installationCharacters: 3 }],
+    ['project-2', { installationCharacters: 3 }],
+  ]);
 });

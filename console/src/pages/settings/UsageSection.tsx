@@ -21,6 +21,7 @@ const texts = textsIn({
     days: 'The last 30 days, by UTC.',
     none: 'Nothing was used in the last 30 days.',
     quotas: 'Quotas',
+    noQuota: 'no limit',
     limits: 'Limits of calls',
     noLimits: 'No limit is set.',
     calls: 'Calls',
@@ -35,6 +36,7 @@ const texts = textsIn({
     days: '最近 30 天（UTC）。',
     none: '最近 30 天沒有用量。',
     quotas: '配額',
+    noQuota: '無上限',
     limits: '通話限制',
     noLimits: '未設定限制。',
     calls: '通話',
@@ -61,6 +63,9 @@ const quotaTexts = textsIn({
     testSuites: 'Test suites',
     storedBytes: 'Storage',
     sessionsPerDay: 'Sessions today',
+    tokensPerDay: 'Tokens today, on the installation’s keys',
+    charactersPerDay: 'Spoken characters today, on the installation’s keys',
+    recognitionMinutesPerDay: 'Recognized minutes today, on the installation’s keys',
     scheduledCalls: 'Scheduled calls',
     testRuns: 'Test runs',
   },
@@ -78,6 +83,9 @@ const quotaTexts = textsIn({
     testSuites: '測試套件',
     storedBytes: '儲存空間',
     sessionsPerDay: '今日工作階段',
+    tokensPerDay: '今日 Token（使用系統的金鑰）',
+    charactersPerDay: '今日說出的字元（使用系統的金鑰）',
+    recognitionMinutesPerDay: '今日語音辨識分鐘數（使用系統的金鑰）',
     scheduledCalls: '排程通話',
     testRuns: '測試執行',
   },
@@ -144,10 +152,10 @@ export function UsageSection() {
               <Text size="sm">
                 {quotaTexts[name as keyof typeof quotaTexts] ?? name}
                 {COLON}
-                {quantity(name, used)} / {quantity(name, limit)}
+                {quantity(name, used)} / {limit === null ? texts.noQuota : quantity(name, limit)}
               </Text>
               <Progress
-                value={limit > 0 ? Math.round((1000 * used) / limit) / 10 : 0}
+                value={limit ? Math.round((1000 * used) / limit) / 10 : 0}
                 aria-label={quotaTexts[name as keyof typeof quotaTexts] ?? name}
               />
             </div>

@@ -25,7 +25,7 @@ const answer = z.object({ data: testRun });
 
 const DESCRIPTION = `Plays each case against the agent and judges its assertions, in the background: poll \`GET …/test-runs/{id}\` until \`endedAt\` is set.
 A test sends no webhook, remembers no customer, counts in no limit of sessions or calls, and calls no tool but those that it mocks or allows.
-429 \`quota_exceeded\` names the quota \`testRuns\`.`;
+429 \`quota_exceeded\` names the quota: \`testRuns\`, or one of what vendors do in a day.`;
 
 export function testRunRoutes(app: App, deps: HttpDeps): void {
   startRoute(app, deps, {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { vendorQuotasUsed } from '../../../agents/accounts/dayQuotas.ts';
 import { type QuotaName, quotas } from '../../../agents/accounts/quotas.ts';
 import type { DayUsage, UsageKind } from '../../../agents/accounts/usage.ts';
 import { notFound } from '../../../base/errors.ts';
@@ -10,7 +11,7 @@ import { about, errors, projectParams } from '../../schemas.ts';
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
-const quotaUse = z.object({ used: z.number(), limit: z.number() });
+const quotaUse = z.object({ used: z.number(), limit: z.number().nullable().describe('null is none.') });
 const usage = z
   .object({
     quotas: z.object(
@@ -54,13 +55,18 @@ export function usageRoutes(app: App, { clock, sessionCounter, storage: { stores
     async ({ params: { projectId } }) => {
       const project = await stores.projects.find(projectId);
       if (!project) throw notFound('Project');
-      const firstDay = new Date(clock.now() - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
+      const firstDay = dayOf(clock.now() - (DAYS - 1) * DAY_MS);
       const [stored, sessionsPerDay, days] = await Promise.all([
         stores.quotas.readAll(projectId),
         sessionCounter.read(projectId),
         stores.usage.since(projectId, firstDay),
       ]);
-      const used = { ...stored, sessionsPerDay };
+      const today = days.filter(({ day }) => day === dayOf(clock.now()));
+      const used = {
+        ...stored,
+        ...vendorQuotasUsed(Object.fromEntries(today.map(({ kind, amount }) => [kind, amount]))),
+        sessionsPerDay,
+      };
       const useOf = (name: QuotaName) => ({ used: used[name], limit: project.quotas[name] });
       const names = quotas.keyof().options;
       return {
@@ -72,6 +78,10 @@ export function usageRoutes(app: App, { clock, sessionCounter, storage: { stores
       };
     },
   );
+}
+
+function dayOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 10);
 }
 
 function byDay(rows: readonly Omit<DayUsage, 'projectId'>[], hasRates: boolean) {

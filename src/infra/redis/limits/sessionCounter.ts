@@ -1,4 +1,4 @@
-import type { SessionCounter } from '../../../agents/accounts/quotas.ts';
+import type { SessionCounter } from '../../../agents/accounts/dayQuotas.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 import { createScript } from '../connection/scripts.ts';

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { DEFAULT_QUOTAS } from '../../../../src/agents/accounts/quotas.ts';
 import { type ApiAnswer, sharedGateway, type TestProject } from '../../../support/gateway.ts';
+import { saying, startScriptedUpstream } from '../../../support/scriptedUpstream.ts';
 
-const gateway = sharedGateway();
+const gateway = sharedGateway({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } });
 
 async function projectWith(quotas: object): Promise<TestProject> {
   const project = await gateway().createProject();
@@ -82,6 +83,57 @@ describe('A project has quotas', () => {
     }
     expect((await chat('one')).status).toBe(200);
     expect((await usageOf(project)).quotas.sessionsPerDay).toEqual({ used: 2, limit: 2 });
+  });
+
+  const chat = (project: TestProject, sessionId: string) =>
+    gateway().api('POST', `${project.path}/chat/completions`, {
+      key: project.secretKey,
+      headers: { 'x-session-id': sessionId },
+      body: { messages: [{ role: 'user', content: 'Hello' }] },
+    });
+
+  test('of tokens a day, which refuses what is new and lets sessions go on', async () => {
+    const project = await projectWith({ tokensPerDay: 1 });
+    expect((await chat(project, 'one')).status).toBe(200);
+    const { body } = await post(project, '/test-cases', { name: 'C', turns: [{ say: 'Hello' }] });
+    const refusals = [
+      await chat(project, 'two'),
+      await post(project, '/sessions', { session_id: 'three' }, project.secretKey),
+      await post(project, `/test-cases/${body.id}/runs`, {}),
+    ];
+    for (const refused of refusals) {
+      expectExceeded(refused, 'tokensPerDay');
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect((await chat(project, 'one')).status).toBe(200);
+    const { tokensPerDay } = (await usageOf(project)).quotas;
+    expect(tokensPerDay).toEqual({ used: expect.any(Number), limit: 1 });
+    expect(tokensPerDay.used).toBeGreaterThan(1);
+    await gateway().api('PATCH', project.path, { body: { quotas: { tokensPerDay: null } } });
+    expect((await chat(project, 'two')).status).toBe(200);
+    expect((await usageOf(project)).quotas.tokensPerDay.limit).toBe(null);
+  });
+
+  test('of tokens, of which none count on its own credentials', async () => {
+    const upstream = await startScriptedUpstream({ steps: saying('Hi.') });
+    onTestFinished(upstream.close);
+    const project = await projectWith({ tokensPerDay: 1 });
+    const credentials = { apiKey: 'theirs', baseUrl: new URL(upstream.baseUrl).origin };
+    const key = project.developerKey;
+    await gateway().api('PUT', `${project.path}/providers/openai`, { body: credentials });
+    await gateway().api('PATCH', `${project.path}/agent`, { key, body: { chat: { endpoint: 'openai' } } });
+    for (const sessionId of ['one', 'two']) expect((await chat(project, sessionId)).status).toBe(200);
+    expect(upstream.requests.at(-1)?.headers.authorization).toBe('Bearer theirs');
+    expect((await usageOf(project)).quotas.tokensPerDay).toEqual({ used: 0, limit: 1 });
+  });
+
+  test('of characters a day, by previews too', async () => {
+    const project = await projectWith({ charactersPerDay: 5 });
+    const preview = () => post(project, '/speech/preview', { text: 'Hello there.' });
+    expect((await preview()).status).toBe(200);
+    expectExceeded(await preview(), 'charactersPerDay');
+    expectExceeded(await chat(project, 'one'), 'charactersPerDay');
+    expect((await usageOf(project)).quotas.charactersPerDay).toEqual({ used: 12, limit: 5 });
   });
 
   test('of documents and their bytes', async () => {
