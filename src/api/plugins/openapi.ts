@@ -43,8 +43,17 @@ export async function openApi(app: App, publicUrl: () => string): Promise<void> 
     routePrefix: '/docs',
     staticCSP: true,
     uiConfig: { docExpansion: 'none' },
+    uiHooks: {
+      onRequest(request, reply, next) {
+        // The plugin would write the document again for each request, and without a limit.
+        if (COPIES.has(request.routeOptions.url)) reply.redirect('../openapi.json');
+        else next();
+      },
+    },
   });
 }
+
+const COPIES: ReadonlySet<string | undefined> = new Set(['/docs/json', '/docs/yaml']);
 
 const TAGS = [
   ['Projects', 'Projects and their API keys.'],

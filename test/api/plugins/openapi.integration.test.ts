@@ -86,6 +86,15 @@ test('Every reference in the OpenAPI document resolves', async () => {
   }
 });
 
+test.each(['/docs/json', '/docs/yaml'])(
+  '%s is the document at its address, which has a limit',
+  async (path) => {
+    const { app } = await describedApp();
+    const answer = await app.inject(path);
+    expect([answer.statusCode, answer.headers.location]).toEqual([302, '../openapi.json']);
+  },
+);
+
 test('The OpenAPI document is shown at /docs', async () => {
   const { app } = await describedApp();
   const page = await app.inject('/docs');
