@@ -67,6 +67,7 @@ describe('Trunks, settings and health', requiresChromium, () => {
     });
     await page.reload();
     await page.getByRole('heading', { name: 'Quotas' }).waitFor();
+    await page.getByText('Tokens today, on the installation’s keys: 0 / no limit').waitFor();
     await expectAccessible(page);
     await page.getByRole('tab', { name: 'Keys' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('CRM');
