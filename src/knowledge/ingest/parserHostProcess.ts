@@ -99,6 +99,7 @@ async function check(id: number, parser: Parser): Promise<void> {
   if (parser.end) child.kill('SIGKILL');
 }
 
+/** A service that has just ended reads nothing; `disconnect` follows. */
 function tell(message: HostMessage): void {
-  process.send?.(message);
+  process.send?.(message, undefined, undefined, () => undefined);
 }
