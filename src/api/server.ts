@@ -25,6 +25,7 @@ import { webSockets } from './plugins/webSockets.ts';
 import { answerWidgetPreflights } from './plugins/widgetAccess.ts';
 import type { App, HttpDeps } from './ports.ts';
 import { API_ROUTES } from './routes/apiRoutes.ts';
+import { signedRecordingRoute } from './routes/calls/recordings.ts';
 import { operationsRoutes } from './routes/operations.ts';
 import { audioStreamRoutes } from './routes/sessions/mediaStreams.ts';
 import { realtimeRoutes } from './routes/sessions/realtime.ts';
@@ -93,6 +94,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
     realtimeRoutes(app, deps, sockets);
   }
   if (deps.settings.serves.includes('api')) for (const routes of API_ROUTES) await routes(app, deps);
+  else signedRecordingRoute(app, deps);
   refuseOtherMethods();
   return app;
 }

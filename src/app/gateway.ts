@@ -71,6 +71,8 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
   startWorker(node, services);
   await startup.close();
   await app.listen({ port: startup.port, host: config.HOST });
+  const stopOffering = services.recordings.offer(services.calls.bus);
+  node.lifecycle.onClose(async () => stopOffering());
   await startAudioSockets(node, mediaStreams);
   const callNode = media?.buildCallNode();
   node.lifecycle.onClose(() => drain(node, voice, callNode));

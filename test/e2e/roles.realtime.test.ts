@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { callees } from '../scenarios/callees.ts';
@@ -80,6 +82,29 @@ async function metricsOf({ url }: ServiceProcess): Promise<string> {
   return answer.text();
 }
 
+/** A call that has ended, with its audio from the API, and the files of its project's recordings on the media node. */
+async function recordedCall() {
+  const callee = await startCallee(callees.answers);
+  const line = await makeLine(client, webhooks, { trunks: [{ port: callee.port }] });
+  const call = await line.call();
+  await line.waitForStatus(call, 'in_progress');
+  await line.api('POST', `/calls/${call.callId}/hangup`);
+  await line.waitForFinalized(call);
+  const { recording, toNumber } = await line.readCall(call);
+  expect(recording).toMatchObject({ status: 'ready' });
+  const folder = join(media.dataDir, 'recordings', line.id);
+  return {
+    line,
+    call,
+    toNumber,
+    files: () => readdir(folder),
+    async audio(range = 'bytes=0-'): Promise<[status: number, body: string]> {
+      const answer = await fetch(recording.url, { headers: { range } });
+      return [answer.status, await answer.text()];
+    },
+  };
+}
+
 describe('each role in a process of its own', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('a call survives a frozen voice node and the death of the next, and ends as usual', async () => {
     const callee = await startCallee(callees.answers);
@@ -152,7 +177,19 @@ describe('each role in a process of its own', { ...requiresSipPeers, timeout: TI
     expect(await metricsOf(await talker())).toMatch(/^callway_voice_thread_sessions\{thread="1"\} 1$/m);
   });
 
-  test('a media node shuts down in order within its drain time, and leaves nothing behind', async () => {
+  test('the API serves the recording of a media node, and erases it there', async () => {
+    const { line, call, toNumber, audio, files } = await recordedCall();
+    expect(await audio('bytes=0-3')).toEqual([206, 'RIFF']);
+    expect((await line.api('GET', `/calls/${call.callId}/peaks`)).status).toBe(200);
+    expect(await files()).toHaveLength(1);
+    expect((await line.api('DELETE', `/customers/${encodeURIComponent(toNumber)}`)).status).toBe(204);
+    await vi.waitFor(async () => expect(await files()).toEqual([]), SLOW);
+    expect((await audio())[0]).toBe(404);
+  });
+
+  test('a media node shuts down in order within its drain time, and takes its recordings along', async () => {
+    const { audio } = await recordedCall();
     expect((await media.stop()).code).toBe(0);
+    expect(await audio()).toEqual([503, expect.stringContaining('recording_unavailable')]);
   });
 });

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { App } from '../../api/ports.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createSealer, type Sealer } from '../../base/sealer.ts';
+import { advertisedAddress } from '../../calls/nodes/nodeAddress.ts';
 import type { Bucket } from '../../infra/objectStore/bucket.ts';
 import { DatabaseClock } from '../../infra/postgres/databaseClock.ts';
 import { requireSameSealer } from '../../infra/postgres/secrets/sealerFingerprint.ts';
@@ -55,6 +56,8 @@ export interface NodeContext extends ThreadContext, Admission {
   readonly providerHealth: Pick<ProviderHealth, 'states'>;
   readonly state: NodeState;
   readonly publicUrl: () => string;
+  /** Of the HTTP server, as other nodes reach it. */
+  readonly nodeUrl: () => string;
   readonly isDraining: () => boolean;
 }
 
@@ -125,6 +128,7 @@ export async function openNode(
     metrics: buildMetrics(providerHealth),
     providerHealth,
     publicUrl: () => config.PUBLIC_URL ?? addressOf(state.app, config.HOST),
+    nodeUrl: () => config.NODE_URL ?? addressOf(state.app, advertisedAddress(config.HOST)),
     isDraining,
   };
 }

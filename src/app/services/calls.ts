@@ -68,6 +68,7 @@ type SharedPorts = ReturnType<typeof redisPorts>;
 export interface BuiltCalls extends SharedPorts {
   readonly service: CallService;
   readonly control: CallControl;
+  readonly requests: CallRequests;
   readonly limiter: CallLimiter;
   readonly finisher: CallFinisher;
   readonly nodeId: string;
@@ -81,7 +82,7 @@ export interface BuiltCalls extends SharedPorts {
 
 export function buildCalls(parts: CallParts): BuiltCalls {
   const { storage, conversations, recordings, liveEvents, clock, nodeId } = parts;
-  const { calls, projects, recordingRemovals } = storage.stores;
+  const { calls, projects } = storage.stores;
   const onError = (error: unknown, what: string) => parts.logger.warn({ err: error }, what);
   const ports = redisPorts(parts, onError);
   const { lock, slots, usage, queue, bus, leases } = ports;
@@ -138,7 +139,6 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     queue,
     lock,
     leases,
-    removals: recordingRemovals,
     nodeId,
     clock,
     onError,
@@ -150,6 +150,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     limiter,
     finisher,
     control,
+    requests,
     nodeId,
     service: callService(parts, ports, limiter, control, onError),
     startSweeper() {

@@ -36,7 +36,6 @@ export function buildCustomers({
   return new Customers({
     ...parts,
     store: storage.customers,
-    removals: storage.stores.recordingRemovals,
     checkpoints: turnCheckpoints,
     forgetEvents: redisEventLog(redis).forget,
     spool: createTurnSpool(join(config.DATA_DIR, TURN_SPOOL_FOLDER)),

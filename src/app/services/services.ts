@@ -51,7 +51,7 @@ export async function buildServices(node: NodeContext) {
   const recordingUrl = (key: string) => recordings.calls.url(key);
   const tests = buildTests({ ...node, models, knowledge: knowledge.search, mcpServers, recordingUrl });
   return {
-    recordings,
+    recordings: { ...recordings, store: recordings.shared(calls.requests) },
     models,
     webhooks,
     knowledge,

@@ -36,7 +36,7 @@ export const settings = z.object({
   NODE_URL: httpUrl()
     .optional()
     .describe(
-      'URL at which other nodes reach this node’s HTTP server, for the audio of their calls, which it relays to its voice threads. By default they connect to the threads directly, at free ports of `HOST`, or of this machine’s own address when `HOST` is a wildcard.',
+      'URL at which other nodes reach this node’s HTTP server, for the audio of their calls, which it relays to its voice threads, and for its recordings. By default they connect to the threads directly, at free ports of `HOST`, or of this machine’s own address when `HOST` is a wildcard.',
     ),
   TRUST_PROXY: trustedProxies()
     .default(false)

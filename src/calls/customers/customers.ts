@@ -7,7 +7,6 @@ import type { MakeId } from '../../base/ids.ts';
 import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
 import type { TurnSpool } from '../../engine/session/writeBehind.ts';
 import type { CallRecordings } from '../recording/callRecordings.ts';
-import type { RecordingRemovals } from '../recording/recordingStore.ts';
 import type { Customer } from './customer.ts';
 import type { CustomerName, CustomerStore, ErasedBatch } from './customerStore.ts';
 
@@ -29,7 +28,6 @@ export interface CustomersDeps {
   /** Removes the project's live events: single ones cannot be removed from their pages. */
   readonly forgetEvents: (projectId: string) => Promise<void>;
   readonly recordings: Pick<CallRecordings, 'remove' | 'removeWorkingFile'>;
-  readonly removals: Pick<RecordingRemovals, 'done'>;
   /** A keyed digest: the audit log must not name the person. */
   readonly digest: (text: string) => string;
   readonly clock: Clock;
@@ -98,17 +96,14 @@ export class Customers {
     }
   }
 
-  /** What fails here is retried by the call sweeper, or expires. */
+  /** What fails here stays on the list of files to remove, or expires. */
   async #eraseCopies(projectId: string, { instanceIds, callIds, recordingKeys }: ErasedBatch): Promise<void> {
-    const { checkpoints, spool, forgetEvents, recordings, removals, onError } = this.#deps;
+    const { checkpoints, spool, forgetEvents, recordings, onError } = this.#deps;
     const outcomes = await Promise.allSettled([
       forgetEvents(projectId),
       ...instanceIds.flatMap((id) => [checkpoints.drop(id), spool.drop(id)]),
       ...callIds.map((id) => recordings.removeWorkingFile({ id })),
-      ...recordingKeys.map(async (key) => {
-        await recordings.remove(key);
-        await removals.done(key);
-      }),
+      ...recordingKeys.map((key) => recordings.remove(key)),
     ]);
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') onError(outcome.reason, 'copy of erased data not removed, retrying');

@@ -16,13 +16,17 @@ const ANSWER_TIMEOUT_MS = 3000;
 const READING_TIMEOUT_MS = 1000;
 const READINGS: ReadonlySet<CallRequestName> = new Set<ReadingName>(['read_quality', 'read_media_samples']);
 
+type NodeRequest =
+  | { readonly kind: 'call_request'; readonly callId: string; readonly request: CallRequest }
+  | { readonly kind: 'recording_request'; readonly key: string };
+
 export interface CallRequestsDeps {
   readonly bus: NodeBus;
   readonly clock: Clock;
   readonly makeId: MakeId;
 }
 
-/** Asks the nodes that run calls, whichever they are. */
+/** Asks the node that runs a call, or has its recording, whichever it is. */
 export class CallRequests {
   readonly #deps: CallRequestsDeps;
   readonly #waiting = new Map<string, (response: CallResponse | undefined) => void>();
@@ -44,23 +48,34 @@ export class CallRequests {
     name: Name,
     argument: CallRequestTypes[Name][0],
   ): Promise<CallRequestTypes[Name][1]> {
-    const requestId = this.#deps.makeId();
     const request = { name, argument } as CallRequest;
-    const answered = this.#answerTo(requestId, READINGS.has(name) ? READING_TIMEOUT_MS : ANSWER_TIMEOUT_MS);
-    await this.#deps.bus.publish({ kind: 'call_request', callId, requestId, request }).catch((error) => {
-      this.#waiting.get(requestId)?.(undefined);
-      throw error;
-    });
-    const response = await answered;
+    const timeoutMs = READINGS.has(name) ? READING_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
+    const response = await this.#send({ kind: 'call_request', callId, request }, timeoutMs);
     if (!response) throw noAnswer();
     if ('failure' in response) throw fromFailure(response.failure);
     return response.answer as CallRequestTypes[Name][1];
+  }
+
+  /** @returns A signed URL at the node that has the recording; undefined where no node answers. */
+  async locateRecording(key: string): Promise<string | undefined> {
+    const response = await this.#send({ kind: 'recording_request', key }, ANSWER_TIMEOUT_MS);
+    return response && 'answer' in response ? String(response.answer) : undefined;
   }
 
   /** Idempotent. */
   close(): void {
     this.#unsubscribe();
     for (const answer of this.#waiting.values()) answer(undefined);
+  }
+
+  async #send(request: NodeRequest, timeoutMs: number): Promise<CallResponse | undefined> {
+    const requestId = this.#deps.makeId();
+    const answered = this.#answerTo(requestId, timeoutMs);
+    await this.#deps.bus.publish({ ...request, requestId }).catch((error) => {
+      this.#waiting.get(requestId)?.(undefined);
+      throw error;
+    });
+    return await answered;
   }
 
   #answerTo(requestId: string, timeoutMs: number): Promise<CallResponse | undefined> {

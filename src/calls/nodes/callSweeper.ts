@@ -3,7 +3,6 @@ import type { Clock } from '../../base/clock.ts';
 import { type Call, expectsRecording, isFinal, isRecordingFinal } from '../call.ts';
 import type { CallStore, OrphanedCall, QueuedCall } from '../callStore.ts';
 import type { CallRecordings } from '../recording/callRecordings.ts';
-import type { RecordingRemovals } from '../recording/recordingStore.ts';
 import type { CallEnd, CallFinisher } from '../runner/callFinisher.ts';
 import type { CallQueue } from '../setup/callQueue.ts';
 import type { NumberLock } from '../setup/numberLock.ts';
@@ -30,16 +29,14 @@ export interface OrphanDeps {
 
 export interface CallSweeperDeps extends OrphanDeps {
   readonly calls: Pick<CallStore, 'listQueued' | 'listOrphans' | 'releaseClaim' | 'find'>;
-  readonly removals: RecordingRemovals;
-  readonly recordings: Pick<CallRecordings, 'recover' | 'remove'>;
   readonly lock: Pick<NumberLock, 'renew' | 'acquire' | 'release'>;
   readonly leases: Leases;
   readonly onError: (error: unknown, what: string) => void;
 }
 
 /**
- * Renews the locks and jobs of queued calls, ends the calls of failed nodes, settles ended calls, and deletes recordings
- * of removed calls. One node at a time does it.
+ * Renews the locks and jobs of queued calls, ends the calls of failed nodes, and settles ended calls. One node at a time
+ * does it.
  *
  * @returns Stops it and waits for the current sweep; idempotent.
  */
@@ -63,7 +60,6 @@ export async function sweepCalls(deps: CallSweeperDeps): Promise<void> {
   if (!(await deps.leases.hold(LEASE, LEASE_MS))) return;
   await keepQueued(deps);
   await endOrphans(deps);
-  await removeRecordings(deps);
 }
 
 async function keepQueued(deps: CallSweeperDeps): Promise<void> {
@@ -137,11 +133,4 @@ function lostTransfer({ transfer }: Call, endedAt: string): Pick<CallEnd, 'trans
   if (transfer === null || transfer.endedAt !== null) return {};
   const reason = 'the node of the call failed';
   return { transfer: { ...transfer, status: 'failed', outcome: 'failed', reason, endedAt } };
-}
-
-async function removeRecordings({ removals, recordings }: CallSweeperDeps): Promise<void> {
-  for (const key of await removals.due(BATCH)) {
-    await recordings.remove(key);
-    await removals.done(key);
-  }
 }

@@ -18,7 +18,9 @@ export type NodeMessage =
       readonly requestId: string;
       readonly request: CallRequest;
     }
-  | { readonly kind: 'call_response'; readonly requestId: string; readonly response: CallResponse };
+  | { readonly kind: 'call_response'; readonly requestId: string; readonly response: CallResponse }
+  /** Asks the node that has this recording; it answers with `call_response` and a signed URL. */
+  | { readonly kind: 'recording_request'; readonly key: string; readonly requestId: string };
 
 /** Never rejects: nodes also read the trunks regularly. */
 export async function notifyTrunksChanged(

@@ -3,11 +3,12 @@ import { CallwayError } from '../../base/errors.ts';
 import { isUuid } from '../../base/ids.ts';
 import type { RecordingReport } from '../../media/mediaSession.ts';
 import type { Call, RecordingResult } from '../call.ts';
-import type { RecordingLength, RecordingStore } from './recordingStore.ts';
+import type { RecordingLength, RecordingRemovals, RecordingStore } from './recordingStore.ts';
 import type { RecordingUrls } from './recordingUrls.ts';
 
 export interface CallRecordingsDeps {
   readonly recordingStore: Pick<RecordingStore, 'save' | 'remove'>;
+  readonly removals: RecordingRemovals;
   readonly urls: Pick<RecordingUrls, 'sign'>;
   /** Path of the file that is recorded on this node. */
   readonly pathOf: (callId: string) => string;
@@ -21,6 +22,8 @@ export interface CallRecordingsDeps {
   readonly requireRoom: (projectId: string, bytes: number) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
 }
+
+const REMOVALS_AT_ONCE = 200;
 
 /** The recordings of calls, from the file on the node to the recording store. */
 export class CallRecordings {
@@ -92,9 +95,19 @@ export class CallRecordings {
     await rm(this.workingPath(call), { force: true });
   }
 
-  /** Idempotent. */
-  remove(key: string): Promise<void> {
-    return this.#deps.recordingStore.remove(key);
+  /** Removes the recording of a call that is gone. It stays on the list of removals for the node that has its file. Idempotent. */
+  async remove(key: string): Promise<void> {
+    if (await this.#deps.recordingStore.remove(key)) await this.#deps.removals.done(key);
+  }
+
+  /** Removes the recordings on the list of removals that are in this node's reach. */
+  async removeDue(): Promise<void> {
+    let after: string | undefined;
+    do {
+      const keys = await this.#deps.removals.due(REMOVALS_AT_ONCE, after);
+      for (const key of keys) await this.remove(key);
+      after = keys[REMOVALS_AT_ONCE - 1];
+    } while (after !== undefined);
   }
 
   /** Stores a file, unless the project's quota is used up. */
@@ -119,6 +132,12 @@ export class CallRecordings {
       this.#deps.onError(error, 'incomplete recording not removed'),
     );
   }
+}
+
+/** @param key - As in a call's recording. */
+export function callOfRecording(key: string): Pick<Call, 'projectId' | 'id'> {
+  const [projectId = '', id = ''] = key.replace(/\.wav$/, '').split('/');
+  return { projectId, id };
 }
 
 const recordingKey = ({ projectId, id }: Call): string => `${projectId}/${id}.wav`;

@@ -11,8 +11,8 @@ export interface RecordingStore {
    * @throws {RangeNotSatisfiableError} When the range starts behind the end.
    */
   open(key: string, range?: ByteRange): Promise<OpenRecording | undefined>;
-  /** Idempotent. */
-  remove(key: string): Promise<void>;
+  /** Idempotent. @returns Whether it is gone from all nodes: a folder knows it only of a file that it had. */
+  remove(key: string): Promise<boolean>;
 }
 
 /** How long a recording is. */
@@ -49,8 +49,8 @@ export class RangeNotSatisfiableError extends Error {
 
 /** Recordings whose calls were removed, by retention or with their project; their files are to be deleted. */
 export interface RecordingRemovals {
-  /** Keys in the recording store, longest overdue first. */
-  due(limit: number): Promise<string[]>;
+  /** Keys in the recording store, in their order. @param after - The last key of the page before. */
+  due(limit: number, after?: string): Promise<string[]>;
   done(key: string): Promise<void>;
 }
 

@@ -7,7 +7,13 @@ import { type Finding, ok, warn } from './finding.ts';
 
 type StoreSettings = Pick<
   Config,
-  'S3_BUCKET' | 'S3_REGION' | 'S3_ENDPOINT' | 'S3_ACCESS_KEY_ID' | 'S3_SECRET_ACCESS_KEY'
+  | 'DATABASE_URL'
+  | 'NODE_URL'
+  | 'S3_BUCKET'
+  | 'S3_REGION'
+  | 'S3_ENDPOINT'
+  | 'S3_ACCESS_KEY_ID'
+  | 'S3_SECRET_ACCESS_KEY'
 >;
 
 /** Checks that the settings for recordings are consistent; sends no request to the object store. */
@@ -17,7 +23,7 @@ export function checkRecordings(config: StoreSettings): Finding {
     const unused = (['S3_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const).filter(
       (setting) => config[setting] !== undefined,
     );
-    if (unused.length === 0) return ok(name, 'in DATA_DIR');
+    if (unused.length === 0) return ok(name, localRecordings(config));
     return warn(
       name,
       `${unused.join(', ')} has no effect without S3_BUCKET`,
@@ -27,6 +33,13 @@ export function checkRecordings(config: StoreSettings): Finding {
   const place = `bucket ${config.S3_BUCKET} in ${config.S3_ENDPOINT ?? config.S3_REGION}`;
   const credentials = config.S3_ACCESS_KEY_ID === undefined ? ", with the environment's own credentials" : '';
   return ok(name, place + credentials);
+}
+
+/** Nodes that share a database serve each other's recordings. */
+function localRecordings({ DATABASE_URL, NODE_URL }: StoreSettings): string {
+  if (DATABASE_URL === undefined) return 'in DATA_DIR';
+  const address = NODE_URL ?? 'this machine’s own address and PORT, since NODE_URL is not set';
+  return `in the DATA_DIR of the node that ran the call; other nodes read those of this node at ${address}`;
 }
 
 /** Checks where uploaded documents are stored, and whether documents from before S3_BUCKET was set remain. */

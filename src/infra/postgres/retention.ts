@@ -9,6 +9,9 @@ const EVENT_DELIVERY_DAYS = 3;
 /** After the customer's last session. */
 const MEMORY_DAYS = 365;
 
+/** A node that was away for as long keeps the files that it should have removed. */
+const REMOVAL_DAYS = 90;
+
 /** Null for ever. */
 const TEST_DAYS = `CASE WHEN retention_days ? 'tests' THEN ${daysOf('tests')} ELSE ${DEFAULT_RETENTION_DAYS} END`;
 /** Null for ever. */
@@ -73,6 +76,11 @@ export const EXPIRED = {
     DELETE FROM customer_memories WHERE (project_id, customer) IN (
       SELECT project_id, customer FROM customer_memories WHERE updated_at <= ${daysAgo(String(MEMORY_DAYS))}
       ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    ) RETURNING 1`,
+  recordingRemovals: `
+    DELETE FROM recording_removals WHERE key IN (
+      SELECT key FROM recording_removals WHERE since <= ${daysAgo(String(REMOVAL_DAYS))}
+      LIMIT $2 FOR UPDATE SKIP LOCKED
     ) RETURNING 1`,
   idempotencyKeys: `
     DELETE FROM idempotency_keys WHERE (scope, key) IN (

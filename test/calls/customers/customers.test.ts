@@ -54,7 +54,6 @@ function scene() {
       remove: (key) => did(`recording ${key}`),
       removeWorkingFile: ({ id }) => did(`file of ${id}`),
     },
-    removals: { done: (key) => did(`done ${key}`) },
     digest: (text) => `digest(${text.length})`,
     clock,
     makeId: () => 'id',
@@ -101,7 +100,6 @@ test('An erasure goes on batch by batch, with the copies of each', async () => {
     `next of ${NAME.key}`,
     'events of p',
     'recording l',
-    'done l',
   ]);
   expect(errors).toEqual(['copy of erased data not removed, retrying']);
   expect(state.batches).toHaveLength(1);

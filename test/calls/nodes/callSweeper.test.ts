@@ -11,7 +11,6 @@ let clock: SimulatedClock;
 let done: string[];
 let queued: QueuedCall[];
 let orphans: OrphanedCall[];
-let removals: string[];
 let lostLocks: string[];
 let canceled: string[];
 let isOurs: boolean;
@@ -44,13 +43,11 @@ const deps = (): CallSweeperDeps => ({
     releaseClaim: (id, nodeId) => note(`release claim ${id} ${nodeId}`).then(() => false),
     find: async (_projectId, id) => makeCall({ id, status: canceled.includes(id) ? 'canceled' : 'queued' }),
   },
-  removals: { due: async () => removals, done: (key) => note(`forget ${key}`) },
   recordings: {
     recover: async ({ id }) => {
       await note(`recover ${id}`);
       return RECOVERED;
     },
-    remove: (key) => note(`remove ${key}`),
   },
   finisher: {
     async finish(call, nodeId, end) {
@@ -82,7 +79,7 @@ const sweep = async () => {
 
 beforeEach(() => {
   clock = createSimulatedClock(Date.parse(later(100)));
-  [done, queued, orphans, removals, lostLocks, left, canceled] = [[], [], [], [], [], [], []];
+  [done, queued, orphans, lostLocks, left, canceled] = [[], [], [], [], [], []];
   [isOurs, failing, transferEnds] = [true, undefined, []];
 });
 
@@ -196,18 +193,9 @@ describe('sweepCalls', () => {
     expect(outcome[1]).toMatch(/^finish good/);
   });
 
-  test('deletes recordings of removed calls before it marks them as done', async () => {
-    removals = ['a.wav', 'b.wav'];
-    expect(await sweep()).toEqual(['remove a.wav', 'forget a.wav', 'remove b.wav', 'forget b.wav']);
-    done = [];
-    failing = 'remove';
-    await expect(sweepCalls(deps())).rejects.toThrow('remove a.wav failed');
-    expect(done).not.toContain('forget a.wav');
-  });
-
   test('startCallSweeper runs every ten seconds until stopped, also after failures', async () => {
-    failing = 'remove';
-    removals = ['a.wav'];
+    queued = [waiting('new', 0)];
+    failing = 'add';
     const stop = startCallSweeper(deps());
     const settled = () => new Promise((resolve) => setImmediate(resolve));
     for (let round = 0; round < 3; round += 1) {

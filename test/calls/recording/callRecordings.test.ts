@@ -24,6 +24,7 @@ function recordingsWith(
     Buffer.concat([wavHeader({ sampleRateHz: 8000, channels: 2 }, 32_000), Buffer.alloc(32_000)]),
   );
   const saved: string[] = [];
+  const removals = new Set<string>();
   let failure: Error | undefined;
   const recordings = new CallRecordings({
     recordingStore: {
@@ -31,7 +32,11 @@ function recordingsWith(
         if (failure) throw failure;
         saved.push(key);
       },
-      remove: async () => undefined,
+      remove: async (key) => key.startsWith('here/'),
+    },
+    removals: {
+      due: async (limit, after = '') => [...removals].filter((key) => key > after).slice(0, limit),
+      done: async (key) => void removals.delete(key),
     },
     urls: { sign: (key) => key },
     pathOf: (id) => (id === call.id ? path : join(path, '..', `${id}.wav`)),
@@ -44,7 +49,7 @@ function recordingsWith(
   const failWith = (error: Error) => {
     failure = error;
   };
-  return { recordings, path, saved, failWith };
+  return { recordings, path, saved, removals, failWith };
 }
 
 const exceeded = async () => {
@@ -150,4 +155,14 @@ test('Recordings whose call was removed are removed from the node', async () => 
   await recordings.removeOrphans(async (ids) => new Set(ids.filter((id) => id === known?.id)));
   expect([known, gone].map((one) => existsSync(one?.file ?? ''))).toEqual([true, false]);
   expect(existsSync(path)).toBe(true);
+});
+
+test('A removed recording stays on the list until the node that has its file removes it', async () => {
+  const { recordings, removals } = recordingsWith(away);
+  const elsewhere = Array.from({ length: 250 }, (_, n) => `elsewhere/${1000 + n}.wav`);
+  for (const key of [...elsewhere, 'here/a.wav', 'here/b.wav']) removals.add(key);
+  await recordings.remove('here/a.wav');
+  expect(removals.size).toBe(251);
+  await recordings.removeDue();
+  expect([...removals]).toEqual(elsewhere);
 });

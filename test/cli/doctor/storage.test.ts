@@ -9,6 +9,16 @@ import { tempDir } from '../../support/tempDir.ts';
 describe('The recordings check', () => {
   it.each([
     { settings: {}, status: 'ok', says: 'in DATA_DIR' },
+    {
+      settings: { DATABASE_URL: 'postgres://db' },
+      status: 'ok',
+      says: 'other nodes read those of this node at this machine’s own address',
+    },
+    {
+      settings: { DATABASE_URL: 'postgres://db', NODE_URL: 'http://node:3000' },
+      status: 'ok',
+      says: 'other nodes read those of this node at http://node:3000',
+    },
     { settings: { S3_BUCKET: 'b' }, status: 'ok', says: "the environment's own credentials" },
     {
       settings: { S3_BUCKET: 'b', S3_ENDPOINT: 'http://s.test' },

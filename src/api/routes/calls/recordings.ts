@@ -33,11 +33,12 @@ const FORMAT =
   'Stereo WAV: the caller on the left channel, the agent on the right. A request may ask for one byte range.';
 
 export function recordingRoutes(app: App, deps: HttpDeps): void {
-  signedRoute(app, deps);
+  signedRecordingRoute(app, deps);
   callRoute(app, deps);
 }
 
-function signedRoute(app: App, deps: HttpDeps): void {
+/** Also for nodes without the API: other nodes read the recordings of a node by it. */
+export function signedRecordingRoute(app: App, deps: HttpDeps): void {
   app.get(
     '/v1/recordings/:token',
     {

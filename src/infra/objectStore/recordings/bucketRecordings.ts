@@ -38,6 +38,7 @@ export function bucketRecordings(bucket: Bucket): RecordingStore {
     },
     async remove(key) {
       await bucket.remove(objectOf(key));
+      return true;
     },
   };
 }

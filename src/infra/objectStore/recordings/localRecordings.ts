@@ -1,4 +1,4 @@
-import { access, copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
+import { access, copyFile, mkdir, open, rename, rm, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type RecordingStore,
@@ -34,7 +34,8 @@ export function localRecordings(folder: string): RecordingStore {
       }
     },
     async remove(key) {
-      await rm(pathOf(key), { force: true });
+      const removed = unlink(pathOf(key)).then(() => true);
+      return (await removed.catch(ignoreMissing)) ?? false;
     },
   };
 }

@@ -3,10 +3,10 @@ import type { Queryable } from '../connection/database.ts';
 
 export function recordingRemovals(database: Queryable): RecordingRemovals {
   return {
-    async due(limit) {
+    async due(limit, after = '') {
       const rows = await database.query<{ key: string }>(
-        'SELECT key FROM recording_removals ORDER BY since LIMIT $1',
-        [limit],
+        'SELECT key FROM recording_removals WHERE key > $2 ORDER BY key LIMIT $1',
+        [limit, after],
       );
       return rows.map(({ key }) => key);
     },

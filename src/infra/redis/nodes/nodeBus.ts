@@ -23,6 +23,7 @@ const nodeMessage = z.discriminatedUnion('kind', [
     requestId: z.string(),
     response: z.custom<CallResponse>(isObject),
   }),
+  z.object({ kind: z.literal('recording_request'), key: z.string(), requestId: z.string() }),
 ]) satisfies z.ZodType<NodeMessage>;
 
 export interface NodeBusDeps {

@@ -1,10 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseRange } from '../../../../src/api/routes/calls/recordings.ts';
+import { systemClock } from '../../../../src/base/clock.ts';
+import type { ByteRange } from '../../../../src/calls/recording/recordingStore.ts';
 import { createRecordingUrls } from '../../../../src/calls/recording/recordingUrls.ts';
 import { localRecordings } from '../../../../src/infra/objectStore/recordings/localRecordings.ts';
+import { nodeRecordings } from '../../../../src/infra/objectStore/recordings/nodeRecordings.ts';
 import { startTestServer, type TestServer } from '../../../support/httpServer.ts';
+import { reservePort } from '../../../support/ports.ts';
 import { makeTempDir } from '../../../support/tempDir.ts';
 
 const BYTES = Buffer.from(Array.from({ length: 1000 }, (_, n) => n % 251));
@@ -162,5 +167,42 @@ describe('The Range header', () => {
     ['bytes=0-99999999999999999', undefined],
   ])('is parsed: %s', (header, range) => {
     expect(parseRange(header)).toEqual(range);
+  });
+});
+
+describe('A node without the recording', () => {
+  const local = localRecordings(join(folder.path, 'of this node'));
+  const deps = { local, isKept: async (key: string) => key !== 'project/erased.wav', clock: systemClock };
+  const opened = (key: string, range?: ByteRange) => {
+    const locate = async () => server.url + new URL(signed.sign(key)).pathname;
+    return nodeRecordings({ ...deps, locate }).open(key, range);
+  };
+
+  it.each([
+    [undefined, 0, 999],
+    [{ first: 100, last: 199 }, 100, 199],
+    [{ first: 990 }, 990, 999],
+    [{ suffixLength: 10 }, 990, 999],
+  ])('reads %o from the node that has it', async (range, first, last) => {
+    const recording = await opened('project/call.wav', range);
+    expect(recording).toMatchObject({ totalBytes: 1000, first, last });
+    expect(recording && (await buffer(recording.stream))).toEqual(BYTES.subarray(first, last + 1));
+  });
+
+  it('tells what the other node refuses', async () => {
+    expect(await opened('project/gone.wav')).toBeUndefined();
+    expect(await opened('project/erased.wav')).toBeUndefined();
+    const refused = opened('project/call.wav', { first: 1000 });
+    await expect(refused).rejects.toMatchObject({ name: 'RangeNotSatisfiableError', totalBytes: 1000 });
+  });
+
+  it.each([
+    ['is unknown', async () => undefined],
+    ['has failed', async () => `http://127.0.0.1:${await reservePort()}/v1/recordings/x`],
+    ['refuses the link', async () => `${server.url}/v1/recordings/x`],
+  ])('is 503 where the node that has it %s', async (_what, locate) => {
+    const store = nodeRecordings({ ...deps, locate });
+    const failure = { category: 'unavailable', code: 'recording_unavailable' };
+    await expect(store.open('project/call.wav')).rejects.toMatchObject(failure);
   });
 });

@@ -161,7 +161,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     makeId,
     tracer: noopTracer,
   };
-  closers.push(startCallSweeper({ ...ending, removals: NO_REMOVALS, lock, leases }));
+  closers.push(startCallSweeper({ ...ending, lock, leases }));
   closers.push(await registerNode({ ...ending, nodeId }));
   await phone.start();
   return {
@@ -199,7 +199,6 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
 const nothing = () => undefined;
 const notUsed = () => Promise.reject(new Error('not used here'));
 const NO_QUOTAS = { lockAndRead: notUsed, readAll: notUsed };
-const NO_REMOVALS = { due: async () => [], done: async () => undefined };
 const ORDER = {
   projectId: PROJECT,
   fromNumber: FROM,

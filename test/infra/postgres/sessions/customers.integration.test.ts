@@ -40,7 +40,6 @@ describe.each(databases)('Customers on the $name database', ({ open }) => {
       spool: { drop: async () => undefined },
       forgetEvents: async () => undefined,
       recordings: { remove, removeWorkingFile: async () => undefined },
-      removals: world.stores.recordingRemovals,
       digest: (text) => `digest of ${text.length}`,
       clock: createSimulatedClock(),
       makeId: uuidV7,
