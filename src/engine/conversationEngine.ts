@@ -1,4 +1,5 @@
 import type { AgentConfig } from '../agents/agentConfig.ts';
+import type { AgentRelease } from '../agents/release.ts';
 import type { ClientConversation } from './history/clientConversation.ts';
 import type {
   CallFacts,
@@ -61,6 +62,10 @@ export interface ConversationEngine {
     conversation: ClientConversation,
     except: readonly string[],
   ): Promise<string | undefined>;
+  /** The release that a session runs on. */
+  releaseOf(session: Session): Promise<AgentRelease>;
+  /** The release was read elsewhere, for a stream that this node serves. */
+  knowRelease(session: Session, release: AgentRelease): void;
   /**
    * Loads a session for an audio stream of this node. Until {@link detach} its turns run on while the database or the
    * lock service is unavailable, and are stored later.

@@ -16,7 +16,7 @@ import { PromptPrefixes } from './prompt/prompts.ts';
 import { TemplateReports } from './prompt/templateReports.ts';
 import { AttachedSessions } from './session/attachedSessions.ts';
 import type { BeforeStart } from './session/beforeStart.ts';
-import { type CurrentRelease, createCurrentReleases, type ReleaseStore } from './session/releases.ts';
+import { type CachedReleases, type CurrentRelease, createCurrentReleases } from './session/releases.ts';
 import {
   draftSession,
   type EndReason,
@@ -41,7 +41,7 @@ export interface ConversationEngineDeps {
   readonly sessions: SessionStore;
   /** The store of sessions that are attached to an audio stream. */
   readonly attachedSessions: WriteBehind;
-  readonly releases: ReleaseStore;
+  readonly releases: CachedReleases;
   /** Reads the project's live release, or its draft. */
   readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
   readonly lock: SessionLock;
@@ -119,7 +119,7 @@ class Engine implements ConversationEngine {
     const { sessions, beforeStart } = this.#deps;
     const session = await sessions.find(projectId, sessionId);
     if (!session || session.turn > 0) return session;
-    const release = await this.#releaseOf(session);
+    const release = await this.releaseOf(session);
     if (!release.agent.beforeStartConfig && !release.agent.memoryEnabled) return session;
     const called: Session = { ...session, state: { ...session.state, call } };
     const { state, events } = await beforeStart(called, release, signal, traceparent);
@@ -133,6 +133,14 @@ class Engine implements ConversationEngine {
         return await sessions.find(projectId, sessionId);
       throw error;
     }
+  }
+
+  releaseOf({ projectId, releaseId }: Session): Promise<AgentRelease> {
+    return this.#release(projectId, releaseId);
+  }
+
+  knowRelease({ projectId, releaseId }: Session, release: AgentRelease): void {
+    this.#deps.releases.know(projectId, releaseId, release);
   }
 
   find(projectId: string, sessionId: string): Promise<Session | undefined> {
@@ -282,7 +290,7 @@ class Engine implements ConversationEngine {
   async #openKnown(session: Session, buildRequest: BuildTurnRequest): Promise<OpenedSession> {
     const request = await buildRequest(session);
     request.delivery?.onSession(session);
-    return { session, release: await this.#releaseOf(session), request };
+    return { session, release: await this.releaseOf(session), request };
   }
 
   async #openNew(
@@ -350,7 +358,7 @@ class Engine implements ConversationEngine {
     let missingVariables: readonly string[] = [];
     const ended = await sessions.end(projectId, sessionId, async (session) => {
       if (!isMeant(session)) return undefined;
-      const { agent } = await this.#releaseOf(session);
+      const { agent } = await this.releaseOf(session);
       const call = session.callId === null ? undefined : await callOf?.(projectId, session.callId);
       const { variables, test } = session.state;
       const ending = endingOf(agent, variables, reason, call, clock.now(), finalizeTimeoutSeconds);
@@ -361,10 +369,6 @@ class Engine implements ConversationEngine {
     this.#eventsOf(ended)?.publish(sessionEnded(ended, reason, missingVariables));
     onEnded();
     return true;
-  }
-
-  #releaseOf({ projectId, releaseId }: Session): Promise<AgentRelease> {
-    return this.#release(projectId, releaseId);
   }
 
   async #release(projectId: string, releaseId: string): Promise<AgentRelease> {

@@ -3,9 +3,12 @@ import type { Clock } from '../base/clock.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
 import type { VoiceNode } from '../calls/nodes/voiceNodeRegistry.ts';
+import type { StartSessionDeps } from '../calls/setup/startSession.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { NewSession } from '../engine/session/session.ts';
 import type { StreamTarget } from '../media/agentStream/streamClient.ts';
 import type { ThreadChannel } from '../media/agentStream/threadChannel.ts';
+import type { StreamOpening } from '../voice/audioStream.ts';
 import { type DialectName, findDialect } from './dialects/index.ts';
 import { isSignedByTwilio, SIGNATURE_HEADER, type SignedRequest } from './dialects/twilioSignature.ts';
 import {
@@ -90,6 +93,7 @@ export interface MediaStreamsDeps {
   readonly talks: Pick<WidgetTalks, 'begin' | 'end'>;
   readonly tickets: StreamTickets;
   readonly conversations: Pick<ConversationEngine, 'create' | 'find'>;
+  readonly readAhead: StartSessionDeps['readAhead'];
   /** The project's own token; undefined where it has stored none. */
   readonly twilioToken: (projectId: string) => Promise<string | undefined>;
   /** @throws {CallwayError} 503 `voice_unavailable` */
@@ -115,6 +119,11 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
   ): Promise<string> => {
     await tickets.issue(ticket, grant, TICKET_LIFETIME_MS);
     return `${baseUrl.replace(/^http/, 'ws')}${STREAM_PATH}/${ticket}`;
+  };
+  const open = async (wanted: NewSession): Promise<StreamOpening> => {
+    const creating = conversations.create(wanted);
+    const [session, readAhead] = await Promise.all([creating, deps.readAhead(wanted.projectId, creating)]);
+    return { session, readAhead };
   };
   const expiry = () => new Date(clock.now() + TICKET_LIFETIME_MS).toISOString();
   /** @throws {CallwayError} When the node takes no new session, or the session exists and `variables` are given. */
@@ -154,7 +163,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
           draft,
           ...described,
         } as const;
-        const opening = isNew ? { session: await conversations.create(wanted) } : undefined;
+        const opening = isNew ? await open(wanted) : undefined;
         const expiresAt = expiry();
         const grant: StreamGrant = {
           projectId,

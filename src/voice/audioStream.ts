@@ -103,6 +103,8 @@ export type StreamParty =
 export interface StreamOpening {
   /** As it is when the stream opens. */
   readonly session: Session;
+  /** What else the first words need from the database; sealed. */
+  readonly readAhead?: string | undefined;
   readonly call?: {
     readonly facts: CallFacts;
     readonly detectsAnsweringMachine: boolean;

@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/app/settings/config.ts';
 import { buildVoice } from '../../src/app/voice/voice.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createSessionMetrics } from '../../src/observability/metrics/sessions.ts';
+import { ProjectCredentialCache } from '../../src/providers/selection/projectCredentialCache.ts';
 import { detectLeaks } from '../support/leaks.ts';
 import { memoryEngine } from '../support/memoryEngine.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';
@@ -62,7 +63,11 @@ test.each([8000, 16_000] as const)(
         calls: { find: async () => undefined, setAnsweringMachine: async () => undefined },
         releases: { find: async () => undefined },
       },
-      storage: { stores: { providerCredentials: { all: async () => [] } } },
+      credentials: new ProjectCredentialCache(
+        async () => [],
+        systemClock,
+        () => undefined,
+      ),
       targetPolicy: { allowInsecureLoopback: false },
       usage: { add: () => undefined },
       turnCheckpoints: {

@@ -105,6 +105,8 @@ export function createFakeEngine(): FakeEngine {
       return session;
     },
     start: ({ projectId, sessionId }) => fake.find(projectId, sessionId),
+    releaseOf: () => Promise.reject(new Error('the fake engine has no releases')),
+    knowRelease: () => undefined,
     async find(projectId, sessionId) {
       const session = sessions.get(sessionId);
       return session?.projectId === projectId ? session : undefined;

@@ -11,6 +11,8 @@ const refuse = (): never => {
 export const unusedEngine: ConversationEngine = {
   prepare: refuse,
   start: refuse,
+  releaseOf: refuse,
+  knowRelease: refuse,
   create: refuse,
   find: refuse,
   withAllMessages: refuse,

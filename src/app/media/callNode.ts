@@ -36,6 +36,7 @@ export interface CallNodeParts {
   readonly voiceNodes: VoiceNodeSelector;
   readonly metrics: CallMetrics;
   readonly liveEvents: LiveEvents;
+  readonly readAhead: CallRunnerDeps['readAhead'];
   readonly supervisorUrl: CallRunnerDeps['supervisorUrl'];
   readonly capacity: NodeCapacity;
   readonly callRefusal: () => CallwayError | undefined;
@@ -73,7 +74,7 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     liveEvents: parts.liveEvents,
     tracer: parts.tracer,
   };
-  const { conversations, callRefusal } = parts;
+  const { conversations, readAhead, callRefusal } = parts;
   const headerDeps = { open: parts.sealer.open, twilioToken: twilioTokens(parts.storage) };
   const targetDeps = {
     conversations,
@@ -87,6 +88,7 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     ...shared,
     telephony,
     conversations,
+    readAhead,
     addEvents: history.addEvents,
     streamTarget: (call, started) => streamTargetOf(targetDeps, call, started),
     partyStream: (call, party) => partyStreamOf(targetDeps, call, party),
@@ -101,7 +103,7 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     log: (fields, message, level = 'info') => logger[level](fields, message),
   });
   const dialerDeps: DialerDeps = { ...shared, runner, callRefusal };
-  const inboundDeps: InboundCallDeps = { ...shared, runner, conversations, callRefusal };
+  const inboundDeps: InboundCallDeps = { ...shared, runner, conversations, readAhead, callRefusal };
   return new CallNode({
     queue,
     telephony,

@@ -20,6 +20,7 @@ import { LiveEventPublisher } from '../../infra/redis/events/publisher.ts';
 import { redisSessionCounter } from '../../infra/redis/limits/sessionCounter.ts';
 import { redisTurnCheckpoints } from '../../infra/redis/nodes/turnCheckpoints.ts';
 import { Sandbox } from '../../infra/sandbox/sandbox.ts';
+import { ProjectCredentialCache } from '../../providers/selection/projectCredentialCache.ts';
 import { EventForwarder } from '../../webhooks/eventForwarder.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
@@ -50,6 +51,8 @@ export interface ThreadContext extends ThreadParts {
   readonly shares: ComputeShares;
   readonly storage: ReturnType<typeof createStorage>;
   readonly sealer: Sealer;
+  /** Of projects, for the vendors that their agents name. */
+  readonly credentials: ProjectCredentialCache;
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly usage: UsageMeter;
   readonly sessionCounter: SessionCounter;
@@ -99,6 +102,9 @@ export async function createThreadContext(parts: ThreadParts, sealer: Sealer): P
     shares: new ComputeShares({ clock }),
     storage,
     sealer,
+    credentials: new ProjectCredentialCache(storage.stores.providerCredentials.all, clock, (error) =>
+      onError(error, 'provider credentials of a project not read'),
+    ),
     turnCheckpoints: redisTurnCheckpoints(redis),
     usage,
     sessionCounter: dayQuotas.sessions,

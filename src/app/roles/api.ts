@@ -88,7 +88,12 @@ export async function buildApi(
     voices: buildVoiceCatalog(node),
     speechPreview: new SpeechPreview({
       ...node,
-      providers: buildSpeechProviders({ ...node, metrics: metrics.sessions }),
+      providers: buildSpeechProviders({
+        ...node,
+        // A key that was just saved is heard at once.
+        projectCredentials: storage.stores.providerCredentials.all,
+        metrics: metrics.sessions,
+      }),
       forWholeTexts,
       requireCharacters: (projectId) => requireVendorQuotas(node.dayQuotas, projectId, ['charactersPerDay']),
     }),

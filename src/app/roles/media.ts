@@ -12,6 +12,7 @@ import { buildTestCalls, startPhoneTests } from '../media/phoneTests.ts';
 import { buildTelephony } from '../media/telephony.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
+import { readerAhead } from '../voice/readAhead.ts';
 
 /** Recordings of calls that were removed are on this node for at most this time. */
 const ORPHANED_RECORDINGS_MS = 10 * 60_000;
@@ -74,6 +75,7 @@ export async function buildMediaRole(
         telephony: telephony.telephony,
         recordings: recordings.calls,
         metrics: metrics.calls,
+        readAhead: readerAhead(node, conversations),
         supervisorUrl: (address) => supervisorUrl(config, streams.mediaStreams, address),
         capacity,
         drainMs: config.DRAIN_SECONDS * 1000,

@@ -39,7 +39,7 @@ import {
 import { createRetryingEmbedder } from '../../providers/retryingEmbedder.ts';
 import { SelectedChatModels } from '../../providers/selection/chatModels.ts';
 import { createEndingModelWarnings } from '../../providers/selection/endingModels.ts';
-import { ProjectCredentialCache } from '../../providers/selection/projectCredentialCache.ts';
+import type { ProjectCredentialCache } from '../../providers/selection/projectCredentialCache.ts';
 import { SelectedSpeechEngines } from '../../providers/selection/speechEngines.ts';
 import { SelectedSpeechProviders } from '../../providers/selection/speechProviders.ts';
 import { createVoiceCatalog } from '../../providers/selection/voiceCatalog.ts';
@@ -61,15 +61,11 @@ export interface ProviderParts {
   readonly warn?: ProviderOptions['warn'];
 }
 
-/** What the choice of a project's vendors needs too. */
-export interface ProjectParts extends ProviderParts {
-  readonly storage: SpeechStorage;
+export interface ChatParts extends ProviderParts {
+  readonly makeId: MakeId;
+  readonly credentials: ProjectCredentialCache;
   readonly targetPolicy: TargetPolicy;
   readonly usage: UsageCounter;
-}
-
-export interface ChatParts extends ProjectParts {
-  readonly makeId: MakeId;
 }
 
 /** Saving does not wait longer for a vendor. */
@@ -98,16 +94,14 @@ function selectedChatModels(
   installation: ChatModel,
   models: ChatTiers,
 ): SelectedChatModels {
-  const { config, clock, logger, lifecycle, targetPolicy, storage } = parts;
+  const { config, clock, logger, lifecycle, targetPolicy } = parts;
   const onError = (err: unknown, what: string) => logger.warn({ err }, what);
   const warnOfEnd = endingModelWarnings(parts);
   const chosen = new SelectedChatModels({
     endpoint: config.CHAT_PROVIDER,
     installation,
     credentials: (name) => credentialsOf(config, name.toUpperCase()),
-    projectCredentials: new ProjectCredentialCache(storage.stores.providerCredentials.all, clock, (error) =>
-      onError(error, 'provider credentials of a project not read'),
-    ),
+    projectCredentials: parts.credentials,
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
     open: (endpoint, credentials, guard, owner) =>
       openChat({ ...parts, warn: () => undefined }, endpoint, credentials, guard, owner),
@@ -182,8 +176,14 @@ export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
   };
 }
 
+export interface SelectedSpeechParts extends ProviderParts {
+  readonly projectCredentials: ProviderCredentialStore['all'];
+  readonly targetPolicy: TargetPolicy;
+  readonly usage: UsageCounter;
+}
+
 /** The speech providers that agents and nodes name. */
-export function buildSpeechProviders(parts: ProjectParts): SelectedSpeechProviders {
+export function buildSpeechProviders(parts: SelectedSpeechParts): SelectedSpeechProviders {
   const { config, clock, metrics, logger, lifecycle, targetPolicy } = parts;
   const { STT_PROVIDER, STT_MODEL, TTS_PROVIDER, TTS_MODEL, TTS_VOICE } = config;
   const warnOfEnd = endingModelWarnings(parts);
@@ -201,7 +201,7 @@ export function buildSpeechProviders(parts: ProjectParts): SelectedSpeechProvide
       synthesis: { provider: TTS_PROVIDER, model: TTS_MODEL, voice: TTS_VOICE },
     },
     credentials: (name, kind) => speechCredentialsOf(config, kind, name.toUpperCase()),
-    projectCredentials: parts.storage.stores.providerCredentials.all,
+    projectCredentials: parts.projectCredentials,
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
     options: (credentials) => providerOptions({ ...parts, warn: () => undefined }, credentials),
     metrics: metrics.providerMetrics,
@@ -214,13 +214,13 @@ export function buildSpeechProviders(parts: ProjectParts): SelectedSpeechProvide
 }
 
 /** The speech-to-speech models that agents and nodes name. */
-export function buildSpeechEngines(parts: ProjectParts): SelectedSpeechEngines {
+export function buildSpeechEngines(parts: SelectedSpeechParts): SelectedSpeechEngines {
   const { config, clock, metrics, logger, lifecycle, targetPolicy } = parts;
   const warnOfEnd = endingModelWarnings(parts);
   const engines = new SelectedSpeechEngines({
     onModelUsed: (model) => warnOfEnd(model, 'the agent’s engine'),
     credentials: (name) => credentialsOf(config, name.toUpperCase()),
-    projectCredentials: parts.storage.stores.providerCredentials.all,
+    projectCredentials: parts.projectCredentials,
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
     options: (credentials) => providerOptions({ ...parts, warn: () => undefined }, credentials),
     metrics: metrics.providerMetrics,
@@ -239,7 +239,9 @@ export function buildVoiceCatalog({
   client,
 }: {
   readonly config: Config;
-  readonly storage: SpeechStorage;
+  readonly storage: {
+    readonly stores: { readonly providerCredentials: Pick<ProviderCredentialStore, 'all'> };
+  };
   readonly client: GuardedHttpClient;
 }): VoiceCatalog {
   const request = (headers: Readonly<Record<string, string>>) => ({
@@ -261,10 +263,6 @@ export function buildVoiceCatalog({
       project: (url, headers) => guarded(url, request(headers)),
     },
   });
-}
-
-interface SpeechStorage {
-  readonly stores: { readonly providerCredentials: Pick<ProviderCredentialStore, 'all'> };
 }
 
 interface EmbeddingRetries {

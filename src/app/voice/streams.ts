@@ -2,6 +2,7 @@ import type { ProviderCredentialStore } from '../../agents/speech/providerCreden
 import type { Clock } from '../../base/clock.ts';
 import type { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
+import type { Sealer } from '../../base/sealer.ts';
 import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
@@ -14,6 +15,7 @@ import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import type { BuiltCalls } from '../services/calls.ts';
 import type { Config } from '../settings/config.ts';
 import { audioSocketUrl } from './audioSockets.ts';
+import { readerAhead } from './readAhead.ts';
 
 export interface StreamParts {
   readonly redis: RedisConnection;
@@ -25,15 +27,21 @@ export interface StreamParts {
   readonly callRefusal: () => CallwayError | undefined;
   readonly publicUrl: () => string;
   readonly storage: {
-    readonly stores: { readonly providerCredentials: Pick<ProviderCredentialStore, 'find'> };
+    readonly stores: { readonly providerCredentials: Pick<ProviderCredentialStore, 'find' | 'all'> };
   };
+  readonly sealer: Pick<Sealer, 'seal'>;
+  readonly onError: (error: unknown, what: string) => void;
   readonly config: Pick<Config, 'AUDIOSOCKET_PORT'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
 }
 
 /** Reads a project's Twilio token. */
-export function twilioTokens({ stores }: StreamParts['storage']) {
+export function twilioTokens({
+  stores,
+}: {
+  readonly stores: { readonly providerCredentials: Pick<ProviderCredentialStore, 'find'> };
+}) {
   return async (projectId: string): Promise<string | undefined> =>
     (await stores.providerCredentials.find(projectId, TWILIO))?.apiKey;
 }
@@ -43,6 +51,7 @@ export function buildMediaStreams(parts: StreamParts): MediaStreams {
   const { limiter, usage } = parts.calls;
   return createMediaStreams({
     ...parts,
+    readAhead: readerAhead(parts, parts.conversations),
     twilioToken: twilioTokens(parts.storage),
     tickets: redisStreamTickets(parts.redis),
     talks: redisWidgetTalks(parts.redis),

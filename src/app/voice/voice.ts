@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { Clock } from '../../base/clock.ts';
 import { detectsAnsweringMachine } from '../../calls/call.ts';
 import type { CallStore } from '../../calls/callStore.ts';
@@ -11,6 +12,7 @@ import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
 import type { VoiceActivityDetection } from '../../providers/ports/voiceActivity.ts';
+import type { ProjectCredentialCache } from '../../providers/selection/projectCredentialCache.ts';
 import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
 import { createRnnoiseVad } from '../../providers/vad/rnnoise.ts';
 import { createRnnoiseSuppression } from '../../providers/vad/rnnoiseSuppression.ts';
@@ -21,12 +23,7 @@ import {
   type VoiceSessionServerDeps,
 } from '../../voice/voiceSessionServer.ts';
 import type { Lifecycle } from '../lifecycle.ts';
-import {
-  buildSpeech,
-  buildSpeechEngines,
-  buildSpeechProviders,
-  type ProjectParts,
-} from '../services/providers.ts';
+import { buildSpeech, buildSpeechEngines, buildSpeechProviders } from '../services/providers.ts';
 import type { Config } from '../settings/config.ts';
 
 export interface VoiceParts {
@@ -38,9 +35,9 @@ export interface VoiceParts {
     readonly releases: Pick<ReleaseStore, 'find'>;
     readonly calls: Pick<CallStore, 'find' | 'setAnsweringMachine'>;
   };
-  readonly storage: ProjectParts['storage'];
+  readonly credentials: ProjectCredentialCache;
   readonly targetPolicy: TargetPolicy;
-  readonly usage: ProjectParts['usage'];
+  readonly usage: UsageCounter;
   readonly bots?: VoiceSessionServerDeps['bots'];
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly metrics: Pick<SessionMetrics, 'turn' | 'utterance' | 'providerMetrics'>;
@@ -57,6 +54,8 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
   const { speechToText, textToSpeech } = await buildSpeech({ ...parts, logger });
   const fallbackSpeech = parts.config.TTS_PROVIDER === 'local' ? undefined : createLocalTextToSpeech();
   if (fallbackSpeech) lifecycle.onClose(() => fallbackSpeech.close());
+  const projectCredentials = (projectId: string) => parts.credentials.of(projectId);
+  const selected = { ...parts, projectCredentials, logger };
   return createVoiceSessionServer({
     engine: conversations,
     historyStore: stores.history,
@@ -83,8 +82,8 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     onUtterance: metrics.utterance,
     liveEvents: parts.liveEvents,
     fallbackSpeech,
-    speechProviders: buildSpeechProviders({ ...parts, logger }),
-    engines: buildSpeechEngines({ ...parts, logger }),
+    speechProviders: buildSpeechProviders(selected),
+    engines: buildSpeechEngines(selected),
     forWholeTexts,
     bots: parts.bots,
     clock,

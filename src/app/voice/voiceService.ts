@@ -26,6 +26,7 @@ import { buildConversations } from '../services/conversation.ts';
 import { buildKnowledgeSearch } from '../services/knowledgeSearch.ts';
 import { buildChat } from '../services/providers.ts';
 import type { Config } from '../settings/config.ts';
+import { takeReadAhead } from './readAhead.ts';
 import { buildTextBots } from './textBots.ts';
 import { reportedMetrics, type ThreadReport } from './threadReports.ts';
 import { buildVoice } from './voice.ts';
@@ -90,9 +91,15 @@ export async function startVoiceService(
   let isOverloaded = false;
   const live = new ActiveStreams<AudioStream | TextStream>({
     clock,
-    serveVoiceSession(stream) {
-      if ('say' in stream) return voice.serveText(stream);
-      return stream.info.party ? voice.serveParty(stream, stream.info.party) : voice.serve(stream);
+    async serveVoiceSession(stream) {
+      takeReadAhead(context, conversations, stream.info);
+      const stop = context.credentials.keepFresh(stream.info.projectId);
+      try {
+        if ('say' in stream) return await voice.serveText(stream);
+        return await (stream.info.party ? voice.serveParty(stream, stream.info.party) : voice.serve(stream));
+      } finally {
+        stop();
+      }
     },
     onCountChange() {
       onSessions(live.count);

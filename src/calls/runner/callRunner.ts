@@ -5,7 +5,6 @@ import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, traceLogFields } from '../../base/tracing.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
-import type { Session } from '../../engine/session/session.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaSamples } from '../../media/mediaSamples.ts';
@@ -20,6 +19,7 @@ import type { CallLimiter } from '../limits/callLimiter.ts';
 import { transferHolder } from '../limits/slotHolders.ts';
 import type { CallAnswer, CallRequest } from '../nodes/callRequest.ts';
 import type { CallRecordings } from '../recording/callRecordings.ts';
+import type { StartedSession, StartSessionDeps } from '../setup/startSession.ts';
 import type { CallLeg, Telephony } from '../telephony.ts';
 import { dialTransferTarget, type TransferLegDeps } from '../transfer/transferLegs.ts';
 import { notListed } from '../transfer/transferPlan.ts';
@@ -38,6 +38,7 @@ import { OutboundLegs } from './outboundLegs.ts';
 export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps, 'calls'>, CallLeasesDeps {
   readonly telephony: Pick<Telephony, 'dial'>;
   readonly conversations: Pick<ConversationEngine, 'start' | 'find'>;
+  readonly readAhead: StartSessionDeps['readAhead'];
   readonly calls: Pick<CallStore, 'update' | 'find'>;
   readonly slots: Pick<TrunkSlots, 'acquire' | 'renew' | 'release'>;
   readonly limiter: Pick<
@@ -50,7 +51,7 @@ export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps,
     | 'allowedRedirects'
   >;
   /** @see streamTargetOf */
-  readonly streamTarget: (call: Call, started: Session | undefined) => Promise<StreamTarget>;
+  readonly streamTarget: (call: Call, started: StartedSession | undefined) => Promise<StreamTarget>;
   /** @see partyStreamOf */
   readonly partyStream: (call: Call, party: StreamParty) => Promise<StreamTarget>;
   /** Of the agent that the call's session runs on; null allows all. */
@@ -90,9 +91,9 @@ export class CallRunner {
     this.#start(call, trunks, outboundCall(trunks.length)).dial();
   }
 
-  /** Runs an inbound call, which holds a channel of its trunk. @param session - As it started. */
-  accept(call: Call, leg: CallLeg, session: Session | undefined): void {
-    this.#start(call, [], inboundCall(), session).follow(leg);
+  /** Runs an inbound call, which holds a channel of its trunk. @param started - Its session. */
+  accept(call: Call, leg: CallLeg, started: StartedSession | undefined): void {
+    this.#start(call, [], inboundCall(), started).follow(leg);
   }
 
   /** @returns False when this node does not run the call. */
@@ -119,8 +120,8 @@ export class CallRunner {
     await allEnded();
   }
 
-  #start(accepted: Call, trunks: readonly Trunk[], initial: CallState, session?: Session): LiveCall {
-    const { clock, telephony, conversations, limiter, slots } = this.#deps;
+  #start(accepted: Call, trunks: readonly Trunk[], initial: CallState, started?: StartedSession): LiveCall {
+    const { clock, telephony, conversations, readAhead, limiter, slots } = this.#deps;
     const liveEvents = accepted.isTest ? undefined : this.#deps.liveEvents;
     const telemetry = new CallTelemetry({ ...this.#deps, liveEvents, now: clock.now }, accepted);
     const call = withTraceparent(accepted, telemetry.traceparent);
@@ -139,7 +140,7 @@ export class CallRunner {
         telemetry,
         writer,
         outboundLegs: new OutboundLegs(
-          { telephony, channel, writer, conversations, now: clock.now, allowedRedirects, onError },
+          { telephony, channel, writer, conversations, readAhead, now: clock.now, allowedRedirects, onError },
           call,
           trunks,
         ),
@@ -190,7 +191,7 @@ export class CallRunner {
         },
         onError,
       },
-      session,
+      started,
     );
     const leases = new CallLeases(this.#deps, call, channels, live, onError);
     this.#live.set(id, live);

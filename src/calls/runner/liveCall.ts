@@ -1,13 +1,14 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Timer } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { HistoryEvent, Session } from '../../engine/session/session.ts';
+import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import { type MediaSamples, MediaSeries } from '../../media/mediaSamples.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
 import { type Call, RECORDING_RUNS } from '../call.ts';
 import type { CallAnswer, CallRequest, CallRequestTypes } from '../nodes/callRequest.ts';
 import { CallParticipants, type CallParticipantsDeps } from '../participants/callParticipants.ts';
+import type { StartedSession } from '../setup/startSession.ts';
 import type { CallLeg, LegEnd } from '../telephony.ts';
 import { CallTransfers, type CallTransfersDeps } from '../transfer/callTransfers.ts';
 import { transferInProgress } from '../transfer/transferPlan.ts';
@@ -33,7 +34,7 @@ export interface LiveCallDeps
   readonly writer: Pick<CallWriter, 'update' | 'addEvent'>;
   readonly outboundLegs: Pick<OutboundLegs, 'next'>;
   /** Where the call's audio goes; asked for each attempt. */
-  readonly streamTarget: (call: Call, started: Session | undefined) => Promise<StreamTarget>;
+  readonly streamTarget: (call: Call, started: StartedSession | undefined) => Promise<StreamTarget>;
   /** A file for the recording; undefined for no recording. */
   readonly recordingPath: (call: Call) => string | undefined;
   /** Leg and audio are closed. Never rejects. */
@@ -78,10 +79,10 @@ export class LiveCall {
   /** Whether the last target of the agent stream allows another attempt. */
   #canReconnect = true;
   /** For the first stream. */
-  #session: Session | undefined;
+  #started: StartedSession | undefined;
 
-  /** @param session - Of an inbound call, as it started while the phone rang. */
-  constructor(call: Call, initial: CallState, deps: LiveCallDeps, session?: Session) {
+  /** @param started - The session of an inbound call, from while the phone rang. */
+  constructor(call: Call, initial: CallState, deps: LiveCallDeps, started?: StartedSession) {
     let resolveEnded = () => {};
     this.ended = new Promise((resolve) => {
       resolveEnded = resolve;
@@ -90,7 +91,7 @@ export class LiveCall {
     this.#call = call;
     this.#state = initial;
     this.#deps = deps;
-    this.#session = session;
+    this.#started = started;
     this.#transfers = new CallTransfers(call, { ...deps, dispatch: (event) => this.#dispatch(event) });
     this.#participants = new CallParticipants({
       ...deps,
@@ -241,8 +242,8 @@ export class LiveCall {
       this.#dispatch({ type: 'leg_ended', end: NO_TRUNK });
       return;
     }
-    const { trunk, leg, session } = dialed;
-    this.#session = session;
+    const { trunk, leg, started } = dialed;
+    this.#started = started;
     this.#deps.telemetry.dialing(trunk.id, leg.sipCallId);
     const at = this.#now();
     this.#startedAt ??= at;
@@ -291,11 +292,11 @@ export class LiveCall {
   async #openStream(): Promise<void> {
     const { media, trunkId = null } = this.#leg ?? {};
     if (!media || this.#state.phase !== 'connecting') return;
-    const session = this.#session;
-    this.#session = undefined;
+    const started = this.#started;
+    this.#started = undefined;
     try {
       const call = this.#call.isTest ? this.#call : { ...this.#call, trunkId };
-      const target = await this.#deps.streamTarget(call, session);
+      const target = await this.#deps.streamTarget(call, started);
       this.#canReconnect = target.canReconnect;
       await media.startStream(target);
       this.#dispatch({ type: 'stream_open' });

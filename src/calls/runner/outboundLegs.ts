@@ -1,24 +1,21 @@
-import type { ConversationEngine } from '../../engine/conversationEngine.ts';
-import type { Session } from '../../engine/session/session.ts';
-import { type Call, callFacts } from '../call.ts';
+import type { Call } from '../call.ts';
+import { type StartedSession, type StartSessionDeps, startSession } from '../setup/startSession.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';
 import type { Trunk } from '../trunks/trunk.ts';
 import type { TrunkChannel } from '../trunks/trunkSlots.ts';
 import type { HangupIntent } from './callResult.ts';
 import type { CallWriter } from './callWriter.ts';
 
-export interface OutboundLegsDeps {
+export interface OutboundLegsDeps extends StartSessionDeps {
   readonly telephony: Pick<Telephony, 'dial'>;
   readonly channel: TrunkChannel;
   readonly writer: Pick<CallWriter, 'update'>;
-  readonly conversations: Pick<ConversationEngine, 'start'>;
   readonly now: () => number;
   readonly allowedRedirects: () => Promise<DialRequest['mayRedirectTo']>;
-  readonly onError: (error: unknown, what: string) => void;
 }
 
 export type DialedLeg =
-  | { readonly trunk: Trunk; readonly leg: CallLeg; readonly session: Session | undefined }
+  | { readonly trunk: Trunk; readonly leg: CallLeg; readonly started: StartedSession | undefined }
   /** The call must not be dialed any more. */
   | { readonly hangUp: HangupIntent };
 
@@ -28,8 +25,7 @@ export class OutboundLegs {
   readonly #call: Call;
   readonly #trunks: Trunk[];
   #isStored: boolean;
-  /** At its start; undefined when it was not read. */
-  #session: Session | undefined;
+  #started: StartedSession | undefined;
 
   constructor(deps: OutboundLegsDeps, call: Call, trunks: readonly Trunk[]) {
     this.#deps = deps;
@@ -49,28 +45,14 @@ export class OutboundLegs {
     if (refused) return { hangUp: refused };
     const mayRedirectTo = await this.#deps.allowedRedirects();
     const leg = this.#deps.telephony.dial({ ...this.#requestFor(trunk), mayRedirectTo });
-    return { trunk, leg, session: this.#session };
+    return { trunk, leg, started: this.#started };
   }
 
   async #prepareFirst(trunk: Trunk, signal: AbortSignal): Promise<HangupIntent | undefined> {
-    const isRejected = await this.#startSession(trunk, signal);
+    this.#started = await startSession(this.#deps, { ...this.#call, trunkId: trunk.id }, signal);
     if (signal.aborted) return 'api_hangup';
+    const isRejected = this.#started?.session.state.rejectedWith !== undefined;
     return isRejected ? 'rejected' : await this.#storeDialing(trunk);
-  }
-
-  /** Asks the agent's `beforeStartConfig`. @returns Whether it rejects the call. */
-  async #startSession(trunk: Trunk, signal: AbortSignal): Promise<boolean> {
-    const { projectId, sessionId, settings } = this.#call;
-    const call = callFacts({ ...this.#call, trunkId: trunk.id });
-    const starting = { projectId, sessionId, call, traceparent: settings.traceparent };
-    try {
-      this.#session = await this.#deps.conversations.start(starting, signal);
-      return this.#session?.state.rejectedWith !== undefined;
-    } catch (error) {
-      // The first turn asks again.
-      if (!signal.aborted) this.#deps.onError(error, 'session of a call not started before its INVITE');
-      return false;
-    }
   }
 
   /** Stored before the first INVITE, so that no other node dials the number again if this one fails. */
@@ -90,7 +72,7 @@ export class OutboundLegs {
       trunk,
       fromNumber,
       toNumber,
-      variables: this.#session?.state.variables ?? settings.dynamicVariables ?? {},
+      variables: this.#started?.session.state.variables ?? settings.dynamicVariables ?? {},
       ringTimeoutMs: settings.ringTimeoutSeconds * 1000,
       ...(settings.asGiven ? { asGiven: settings.asGiven } : {}),
     };

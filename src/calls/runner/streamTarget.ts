@@ -10,6 +10,7 @@ import { type Call, callFacts, detectsAnsweringMachine } from '../call.ts';
 import type { VoiceNode } from '../nodes/voiceNodeRegistry.ts';
 import type { VoiceNodeSelector } from '../nodes/voiceNodeSelector.ts';
 import type { CallMedia } from '../numbers/callMedia.ts';
+import type { StartedSession } from '../setup/startSession.ts';
 
 /** The voice session that a stream to one of our voice nodes is for. */
 interface AgentStream {
@@ -22,6 +23,7 @@ interface AgentStream {
   /** On the call's first stream. */
   readonly opening?: {
     readonly session: Session;
+    readonly readAhead?: string | undefined;
     readonly call: {
       readonly facts: CallFacts;
       readonly detectsAnsweringMachine: boolean;
@@ -52,18 +54,18 @@ export interface StreamTargetDeps {
 /**
  * Where a call's audio goes: to the customer's own bot when the call names one, else to a voice node of ours.
  *
- * @param started - The session, where no turn was run on it yet.
+ * @param started - Absent where a turn was run on the session, or it was not read.
  */
 export async function streamTargetOf(
   deps: StreamTargetDeps,
   call: Call,
-  started?: Session,
+  started?: StartedSession,
 ): Promise<StreamTarget> {
   const { id: callId, projectId, sessionId, settings } = call;
   const stream = { streamId: deps.makeId(), callId };
   const trace = omitUndefined({ traceparent: settings.traceparent });
   if (settings.media) {
-    const session = started ?? (await deps.conversations.find(projectId, sessionId));
+    const session = started?.session ?? (await deps.conversations.find(projectId, sessionId));
     const variables = session?.state.variables ?? settings.dynamicVariables ?? {};
     const customParameters = { ...parametersOf(call, variables), ...trace };
     const { url, dialect } = settings.media;
@@ -76,7 +78,7 @@ export async function streamTargetOf(
     return { ...stream, url, dialect, headers, customParameters, canReconnect: false };
   }
   const opening = started && {
-    session: started,
+    ...started,
     call: {
       facts: callFacts(call),
       detectsAnsweringMachine: detectsAnsweringMachine(call),

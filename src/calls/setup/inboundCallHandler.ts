@@ -4,16 +4,9 @@ import type { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
 import type { ConversationEngine, PreparedSession } from '../../engine/conversationEngine.ts';
-import type { Session } from '../../engine/session/session.ts';
 import { sessionStarted } from '../../engine/session/sessionEvents.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
-import {
-  type Call,
-  callFacts,
-  DEFAULT_MAX_DURATION_SECONDS,
-  DEFAULT_RING_TIMEOUT_SECONDS,
-  newCall,
-} from '../call.ts';
+import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS, newCall } from '../call.ts';
 import { callEvent } from '../callEvents.ts';
 import type { CallMetrics } from '../callMetrics.ts';
 import type { CallStore } from '../callStore.ts';
@@ -23,12 +16,14 @@ import type { CallEnd, CallFinisher } from '../runner/callFinisher.ts';
 import type { CallRunner } from '../runner/callRunner.ts';
 import type { InboundCall } from '../telephony.ts';
 import type { TrunkSlots } from '../trunks/trunkSlots.ts';
+import { type StartSessionDeps, startSession } from './startSession.ts';
 import { type CalledLine, TEST_CALL_SECONDS, type TestCall, testLine } from './testCall.ts';
 
 export interface InboundCallDeps {
   readonly nodeId: string;
   readonly calls: Pick<CallStore, 'insert'>;
   readonly conversations: Pick<ConversationEngine, 'prepare' | 'start'>;
+  readonly readAhead: StartSessionDeps['readAhead'];
   readonly slots: Pick<TrunkSlots, 'acquire' | 'release'>;
   readonly limiter: Pick<CallLimiter, 'startCall' | 'endCall'>;
   readonly capacity: Pick<NodeCapacity, 'acquire' | 'release'>;
@@ -158,11 +153,11 @@ async function storeAndAnswer(
       const liveEvents = call.isTest ? undefined : deps.liveEvents;
       liveEvents?.publish(callEvent('call.ringing', call));
       liveEvents?.publish(sessionStarted(prepared.session, prepared.started));
-      const session = await startWhileRinging(deps, inbound, call);
+      const started = await startSession(deps, call, inbound.canceled);
       inbound.canceled.throwIfAborted();
-      const rejectedWith = session?.state.rejectedWith;
+      const rejectedWith = started?.session.state.rejectedWith;
       if (rejectedWith === undefined) {
-        deps.runner.accept(call, await inbound.answer(callId), session);
+        deps.runner.accept(call, await inbound.answer(callId), started);
         return true;
       }
       endUnanswered(deps, call, {
@@ -226,24 +221,6 @@ function inboundCallOf(
     nodeId,
     isTest: test !== undefined,
   });
-}
-
-/** Asks the agent's `beforeStartConfig`. @returns The session after it; undefined when that failed. */
-async function startWhileRinging(
-  { conversations, onError }: InboundCallDeps,
-  { canceled }: InboundCall,
-  call: Call,
-): Promise<Session | undefined> {
-  const { projectId, sessionId, settings } = call;
-  const { traceparent } = settings;
-  try {
-    const starting = { projectId, sessionId, call: callFacts(call), traceparent };
-    return await conversations.start(starting, canceled);
-  } catch (error) {
-    // A caller does not wait for the database; the first turn asks again.
-    if (!canceled.aborted) onError(error, 'session of a call not started before its answer');
-    return undefined;
-  }
 }
 
 /** Not awaited: the caller gets the rejection at once, and the database may be away. Harmless for a call that is not stored. */

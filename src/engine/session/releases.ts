@@ -24,6 +24,12 @@ export interface ReleaseStore {
   removeUnused(): Promise<void>;
 }
 
+/** A store with the releases of running sessions in memory. */
+export interface CachedReleases extends ReleaseStore {
+  /** It was read elsewhere. */
+  know(projectId: string, releaseId: string, release: AgentRelease): void;
+}
+
 /** The release that a project's new sessions run on. */
 export interface CurrentRelease {
   readonly release: AgentRelease;
@@ -50,13 +56,17 @@ export interface CurrentReleasesDeps {
  * Caches the releases of running sessions. A release is named by the digest of its content and never changes; a missing
  * one is not cached, since it may be stored at any time.
  */
-export function cacheReleases(store: ReleaseStore, maxReleases: number = MAX_RELEASES): ReleaseStore {
+export function cacheReleases(store: ReleaseStore, maxReleases: number = MAX_RELEASES): CachedReleases {
   const found = new LRUCache<string, AgentRelease>({ max: maxReleases });
   return {
     async keep(projectId, release) {
       const releaseId = await store.keep(projectId, release);
       found.set(keyOf(projectId, releaseId), release);
       return releaseId;
+    },
+    know(projectId, releaseId, release) {
+      const key = keyOf(projectId, releaseId);
+      if (!found.has(key)) found.set(key, release);
     },
     stampOf: (projectId) => store.stampOf(projectId),
     removeUnused: () => store.removeUnused(),

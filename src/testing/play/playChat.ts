@@ -68,6 +68,7 @@ function testEngine(deps: PlayerDeps, play: WantedPlay, sessions: TestSessions) 
     releases: {
       keep: async () => play.releaseId,
       find: async () => play.release,
+      know: () => undefined,
       stampOf: async () => undefined,
       removeUnused: async () => undefined,
     },

@@ -13,12 +13,14 @@ import { maxVoiceThreads } from '../../../src/app/roles/voice.ts';
 import { buildChat, buildSpeech, buildSpeechEngines } from '../../../src/app/services/providers.ts';
 import { loadConfig } from '../../../src/app/settings/config.ts';
 import { openVoiceActivity } from '../../../src/app/voice/voice.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { startHousekeeping } from '../../../src/infra/postgres/housekeeping.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createSessionMetrics } from '../../../src/observability/metrics/sessions.ts';
 import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { isStreaming } from '../../../src/providers/ports/recognizer.ts';
 import { takesWords } from '../../../src/providers/ports/synthesizer.ts';
+import { ProjectCredentialCache } from '../../../src/providers/selection/projectCredentialCache.ts';
 import { lineNoise } from '../../support/lineNoise.ts';
 import { listenOnLoopback, serveOnLoopback } from '../../support/loopbackServer.ts';
 import { saying, startScriptedUpstream } from '../../support/scriptedUpstream.ts';
@@ -46,7 +48,11 @@ function partsOf(env: Readonly<Record<string, string>>) {
     lifecycle,
     makeId: () => 'id',
     warn: () => undefined,
-    storage: { stores: { providerCredentials: { all: async () => [] } } },
+    credentials: new ProjectCredentialCache(
+      async () => [],
+      systemClock,
+      () => undefined,
+    ),
     targetPolicy: { allowInsecureLoopback: true },
     usage: { add: () => undefined },
   };
@@ -225,11 +231,10 @@ describe('Speech settings', () => {
 
   test('CUSTOM_S2S settings name the server, and its key', async () => {
     const { seen, baseUrl } = await startVendor();
-    const storage = { stores: { providerCredentials: { all: async () => [] } } };
     const parts = partsOf({ CUSTOM_S2S_API_KEY: KEY, CUSTOM_S2S_BASE_URL: baseUrl });
     const engines = buildSpeechEngines({
       ...parts,
-      storage,
+      projectCredentials: async () => [],
       targetPolicy: { allowInsecureLoopback: true },
     }).open('project-1');
     const engine = await engines.find({ provider: 'custom' });

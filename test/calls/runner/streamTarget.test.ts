@@ -62,9 +62,13 @@ const ours = {
 
 test('A call’s first stream to a voice node brings the session and the call along, and later ones do not', async () => {
   const { deps, opened } = targets();
-  for (const started of [session, undefined])
+  for (const started of [{ session, readAhead: 'sealed' }, undefined])
     expect(await streamTargetOf(deps, call, started)).toEqual({ ...ours, canReconnect: true });
-  const opening = { session, call: { facts, detectsAnsweringMachine: true, noiseSuppression: true } };
+  const opening = {
+    session,
+    readAhead: 'sealed',
+    call: { facts, detectsAnsweringMachine: true, noiseSuppression: true },
+  };
   const nodeId = 'node-of-call';
   expect(opened).toEqual([
     { ...ticket, opening, nodeId },
@@ -87,7 +91,7 @@ const PARAMETERS = {
 
 test.each([
   ['its own session’s variables', undefined, session],
-  ['the started session’s', session, undefined],
+  ['the started session’s', { session, readAhead: undefined }, undefined],
 ])('A call’s own bot is told of the call, with %s', async (_what, started, stored) => {
   const { deps } = targets(stored);
   const media = { url: 'wss://bot.example', dialect: 'twilio' } as const;

@@ -24,6 +24,7 @@ const depsWith = (given: Partial<InboundCallDeps>): InboundCallDeps => ({
   nodeId: 'node',
   calls: { insert: unused },
   conversations: { prepare: unused, start: unused },
+  readAhead: async () => 'read ahead',
   slots: { acquire: unused, release: unused },
   limiter: { startCall: async () => 'started', endCall: async () => undefined },
   capacity: new NodeCapacity(9),
@@ -306,7 +307,7 @@ test.each([
       instanceId: 'i',
       sipCallId: 'sip',
     });
-    expect(accepted).toEqual([[calls, leg, session]]);
+    expect(accepted).toEqual([[calls, leg, { session, readAhead: 'read ahead' }]]);
     expect(capacity.inUse).toBe(1);
   },
 );

@@ -5,6 +5,7 @@ import { startTcpProxy } from '../../support/tcpProxy.ts';
 import { REPLIES_TO_DIGITS, type Seen, startPeople } from '../faults/support/people.ts';
 import { phoneInstallation } from './support/installation.ts';
 import type { Line } from './support/line.ts';
+import { chatReply, speechReply, startVendor, transcriptionReply } from './support/vendor.ts';
 
 const DISTANCE_MS = 300;
 /** Every call waits for a database that delays; the work of the machine delays some. */
@@ -25,9 +26,12 @@ afterAll(async () => {
   await proxy.close();
   await database.drop();
 });
+const replies = { chat: chatReply('Hello.'), speech: speechReply, transcription: transcriptionReply };
+const vendor = await startVendor((service) => replies[service]);
+// A vendor that projects may have a key of their own for.
 const installation = await phoneInstallation({
-  TTS_PROVIDER: 'local',
-  STT_PROVIDER: 'local',
+  OPENAI_BASE_URL: vendor.baseUrl,
+  OPENAI_API_KEY: 'key',
   DATABASE_URL: server.href,
 });
 

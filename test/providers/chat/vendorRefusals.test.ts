@@ -7,6 +7,7 @@ import { loadConfig } from '../../../src/app/settings/config.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createSessionMetrics } from '../../../src/observability/metrics/sessions.ts';
 import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
+import { ProjectCredentialCache } from '../../../src/providers/selection/projectCredentialCache.ts';
 import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
 import {
   failing,
@@ -39,7 +40,11 @@ async function chatOf(
     metrics: createSessionMetrics(new Registry()),
     lifecycle,
     makeId: () => 'id',
-    storage: { stores: { providerCredentials: { all: async () => [] } } },
+    credentials: new ProjectCredentialCache(
+      async () => [],
+      systemClock,
+      () => undefined,
+    ),
     targetPolicy: { allowInsecureLoopback: true },
     usage: { add: () => undefined },
   });

@@ -73,6 +73,7 @@ describe('A ticket', () => {
       audioSocketUrl: () => undefined,
       slots: { acquire: async () => undefined, release: async () => undefined },
       talks: { begin: async () => true, end: async () => undefined },
+      readAhead: async () => undefined,
       conversations: { find: async () => undefined, create: () => Promise.reject(new Error('unused')) },
     });
     const forward = (signature: string | undefined) =>

@@ -222,6 +222,7 @@ function runnerDeps(): CallRunnerDeps {
     clock,
     makeId: () => `id-${++t.ids}`,
     supervisorUrl: async ({ port, path }) => `ws://node:${port}${path}`,
+    readAhead: async () => undefined,
     conversations: {
       start: (session, signal) => t.start(session, signal),
       find: async () => undefined,

@@ -1,0 +1,47 @@
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import type { Session } from '../../engine/session/session.ts';
+import { type Call, callFacts } from '../call.ts';
+
+/** A call's session before its first turn. */
+export interface StartedSession {
+  readonly session: Session;
+  /** What the agent's first words need from the database, for the voice thread that says them; sealed. */
+  readonly readAhead: string | undefined;
+}
+
+export interface StartSessionDeps {
+  readonly conversations: Pick<ConversationEngine, 'start'>;
+  /** Never rejects. */
+  readonly readAhead: (
+    projectId: string,
+    starting: Promise<Session | undefined>,
+  ) => Promise<string | undefined>;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/**
+ * Starts the session of a call that is not answered yet: asks the agent's `beforeStartConfig`, and reads what the first
+ * words need, so that they wait for no database.
+ *
+ * @param canceled - Aborted when the call has ended.
+ * @returns Undefined when that failed: a caller does not wait for the database, and the first turn asks again.
+ */
+export async function startSession(
+  { conversations, readAhead, onError }: StartSessionDeps,
+  call: Call,
+  canceled: AbortSignal,
+): Promise<StartedSession | undefined> {
+  const { projectId, sessionId, settings } = call;
+  const { traceparent } = settings;
+  const starting = conversations.start(
+    { projectId, sessionId, call: callFacts(call), traceparent },
+    canceled,
+  );
+  try {
+    const [session, read] = await Promise.all([starting, readAhead(projectId, starting)]);
+    return session && { session, readAhead: read };
+  } catch (error) {
+    if (!canceled.aborted) onError(error, 'session of a call not started before its answer');
+    return undefined;
+  }
+}
