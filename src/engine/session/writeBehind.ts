@@ -1,3 +1,4 @@
+import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isUnavailable, unavailable } from '../../base/errors.ts';
 import type { HistoryEvent, Session } from './session.ts';
@@ -6,6 +7,8 @@ import { recordLateTurn, type SessionEnding, type TurnHistory, type TurnStore } 
 /** The caller hears nothing while the database is waited for. A session that is not held has nothing else to continue from. */
 const DATABASE_TIMEOUT_MS = 1_500;
 const RETRY_MS = 250;
+/** The next turn, whose caller may be waiting, does not wait longer for this one to be stored. A near database takes less. */
+const SAVE_PATIENCE_MS = 50;
 
 /** A turn that waits for the database, with the session after it. */
 export interface PendingTurn {
@@ -32,7 +35,11 @@ export interface WriteBehindDeps {
 
 type Ending = (session: Session) => Promise<SessionEnding | undefined>;
 type Pending =
-  | ({ readonly kind: 'turn' } & PendingTurn)
+  | ({
+      readonly kind: 'turn';
+      /** The first attempt, where it has begun. */
+      saving?: Promise<void> | undefined;
+    } & PendingTurn)
   | { readonly kind: 'end'; readonly session: Session; readonly ending: Ending };
 
 /** A session that this node holds in memory. */
@@ -119,10 +126,13 @@ export class WriteBehind implements TurnStore {
   async saveTurn(session: Session, record: TurnHistory): Promise<void> {
     const { sessions, spool, onError } = this.#deps;
     const held = this.#hold(session);
+    let saving: Promise<void> | undefined;
     if (!held.storing) {
       try {
-        return await this.#withTimeout(sessions.saveTurn(session, record));
+        saving = sessions.saveTurn(session, record);
+        if (await this.#endsSoon(saving)) return;
       } catch (error) {
+        saving = undefined;
         if (!isUnavailable(error)) {
           // What this node knows is not what is stored.
           const key = keyOf(session.projectId, session.sessionId);
@@ -135,7 +145,7 @@ export class WriteBehind implements TurnStore {
     await spool
       .put({ session, record })
       .catch((error: unknown) => onError(error, 'turn not spooled, waits in memory only'));
-    this.#storeLater(held, { kind: 'turn', session, record });
+    this.#storeLater(held, { kind: 'turn', session, record, saving });
   }
 
   async appendLateTurn(session: Session, record: TurnHistory): Promise<void> {
@@ -203,6 +213,7 @@ export class WriteBehind implements TurnStore {
         await this.#withTimeout(this.#store(first));
       } catch (error) {
         if (isUnavailable(error)) {
+          if (first.kind === 'turn') first.saving = undefined;
           if (this.#isClosed) return;
           await new Promise<void>((resolve) => clock.setTimer(resolve, RETRY_MS));
           continue;
@@ -221,12 +232,23 @@ export class WriteBehind implements TurnStore {
       return;
     }
     try {
-      await sessions.saveTurn(session, pending.record);
+      await (pending.saving ?? sessions.saveTurn(session, pending.record));
     } catch (error) {
       // The turn is stored already where only the answer to an earlier attempt was lost.
       const current = await recordLateTurn(sessions, session, pending.record, error);
       if (current && current.turn < session.turn) throw error;
     }
+  }
+
+  /** @returns Whether it has ended within a moment. @throws What it has failed with by then. */
+  async #endsSoon(work: Promise<void>): Promise<boolean> {
+    let hasEnded = false;
+    const ended = work.finally(() => {
+      hasEnded = true;
+    });
+    await withTimeout(this.#deps.clock, ended, SAVE_PATIENCE_MS);
+    if (hasEnded) await ended;
+    return hasEnded;
   }
 
   /** @throws {CallwayError} 503 when the database takes too long. */

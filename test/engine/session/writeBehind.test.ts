@@ -38,6 +38,9 @@ interface Database {
   session: Session | undefined;
   /** Whether it stores and its response is lost. */
   losesAnswers: boolean;
+  /** How far away it is for turns. */
+  distanceMs: number;
+  saves: number;
   /** Delays the result of a read. */
   telling: Promise<void> | undefined;
   readonly kept: string[];
@@ -63,7 +66,10 @@ const sessions: SessionStore = {
     return session;
   },
   async saveTurn(session, { messages }) {
+    database.saves += 1;
     await reached();
+    if (database.distanceMs > 0)
+      await new Promise<void>((resolve) => clock.setTimer(resolve, database.distanceMs));
     if (database.session?.turn !== session.turn - 1)
       throw new CallwayError('conflict', 'session_changed', '');
     database.session = session;
@@ -119,7 +125,10 @@ const begin = () =>
 
 beforeEach(async () => {
   clock = createSimulatedClock();
-  database = { state: 'there', session: SESSION, losesAnswers: false, telling: undefined, kept: [] };
+  database = {
+    ...{ state: 'there', session: SESSION, losesAnswers: false, telling: undefined },
+    ...{ distanceMs: 0, saves: 0, kept: [] },
+  };
   spooled = new Map();
   emptying = undefined;
   errors = [];
@@ -281,6 +290,23 @@ test('WriteBehind waits 1.5 s for a silent database', async () => {
   database.state = 'there';
   await pass(2000);
   expect(database.kept).toEqual(['one']);
+});
+
+test('WriteBehind lets the next turn begin while a slow database stores the one before, each once and in order', async () => {
+  database.distanceMs = 300;
+  const begunMs = clock.monotonicMs();
+  for (const number of [2, 3]) {
+    const saved = writeBehind.saveTurn(turn(number), record(`turn ${number}`));
+    await pass(50);
+    await saved;
+    expect(writeBehind.peek('p', 's')?.turn).toBe(number);
+  }
+  const ended = await writeBehind.end('p', 's', async () => ENDING);
+  expect([ended?.turn, database.kept, spooled.get('i')?.length]).toEqual([3, [], 2]);
+  expect(clock.monotonicMs() - begunMs).toBe(100);
+  await pass(800);
+  expect([database.kept, database.saves, spooled.size]).toEqual([['turn 2', 'turn 3', 'end'], 2, 0]);
+  expect(errors).toEqual([]);
 });
 
 test('WriteBehind waits longer for a session that it does not hold', async () => {
