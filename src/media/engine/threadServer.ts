@@ -92,21 +92,21 @@ export class ThreadServer {
       case 'admitSupervisor':
         return this.#admitSupervisor(audio, request.argument);
       case 'startRingback':
-        return audio.startRingback();
+        return audio.parties.startRingback();
       case 'bridge':
-        return audio.bridge(this.#otherSession(request.argument));
+        return audio.parties.bridge(this.#otherSession(request.argument).parties);
       case 'unbridge':
-        return audio.unbridge();
+        return audio.parties.unbridge();
       case 'join':
-        return audio.join(this.#otherSession(request.argument));
+        return audio.parties.join(this.#otherSession(request.argument).parties);
       case 'setParticipation':
-        return audio.setParticipation(request.argument);
+        return audio.parties.setParticipation(request.argument);
       case 'startMusic':
-        return audio.startMusic(request.argument);
+        return audio.parties.startMusic(request.argument);
       case 'stopMusic':
-        return audio.stopMusic();
+        return audio.parties.stopMusic();
       case 'recordAside':
-        return audio.recordAside(this.#otherSession(request.argument));
+        return audio.parties.recordAside(this.#otherSession(request.argument).parties);
       case 'startRecording':
         return audio.startRecording(request.argument);
       case 'pauseRecording':
@@ -138,7 +138,7 @@ export class ThreadServer {
     audio: CallAudio,
     { participant, ...request }: ThreadRequests['admitSupervisor'][0],
   ): Promise<SupervisorAddress> {
-    const only = participant === undefined ? undefined : this.#otherSession(participant);
+    const only = participant === undefined ? undefined : this.#otherSession(participant).parties;
     return audio.admitSupervisor(request, only);
   }
 

@@ -9,8 +9,6 @@ import type {
 } from '../agentStream/streamClient.ts';
 import { FRAME_DURATION_MS } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
-import { Conference } from '../conference/conference.ts';
-import { Participant, type Participation } from '../conference/participant.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, EmitMediaEvent, MediaParameters, MediaReport } from '../mediaSession.ts';
 import { CallRecorder } from '../recording/callRecorder.ts';
@@ -27,10 +25,7 @@ import type { Tick } from '../ticker/tickSchedule.ts';
 import type { Impairment, PacketIo } from '../transport/packetIo.ts';
 import type { SocketPair } from '../transport/rtpTransport.ts';
 import type { Latching } from '../transport/sourceLatch.ts';
-import { AsideRecording } from './asideRecording.ts';
-import { type BridgedCall, type BridgePeer, bridgeCalls } from './callBridge.ts';
-import { HoldMusic, type MusicSource } from './holdMusic.ts';
-import { Ringback } from './ringback.ts';
+import { CallParties } from './callParties.ts';
 import { RtpSession } from './rtpSession.ts';
 import type { AdvanceTicks } from './tickAlignment.ts';
 
@@ -98,23 +93,16 @@ export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptio
  * Supervisors, where there are any, hear what the recorder gets. Their voices go to the bridge peer or the sender.
  */
 export class CallAudio {
+  readonly parties = new CallParties(() => this.#requireConnected());
   readonly #emit: EmitMediaEvent;
   readonly #rtp: RtpSession;
   readonly #agent: AgentStream;
   readonly #recorder: CallRecorder;
   readonly #gate: SupervisorGate | undefined;
   #supervisors: CallSupervisors | undefined;
-  #peer: BridgePeer | undefined;
-  /** Of a call with participants. */
-  #conference: Conference | undefined;
-  #music: HoldMusic | undefined;
-  readonly #aside = new AsideRecording();
   /** This tick's frames, at the codec's rate. */
   #callerFrame: Int16Array = new Int16Array(0);
   #agentFrame: Int16Array = new Int16Array(0);
-  #mixFrame: Int16Array = new Int16Array(0);
-  /** Whether the agent's frame is hold music. */
-  #isMusic = false;
   #dtmfSource: 'rtp' | 'signalling' | undefined;
   #hasAgentSpoken = false;
   #closed: Promise<MediaReport> | undefined;
@@ -191,7 +179,7 @@ export class CallAudio {
   }
 
   /** @see MediaSession.admitSupervisor */
-  async admitSupervisor(request: SupervisorRequest, participant?: CallAudio): Promise<SupervisorAddress> {
+  async admitSupervisor(request: SupervisorRequest, participant?: CallParties): Promise<SupervisorAddress> {
     const { sampleRateHz } = this.#requireConnected();
     if (!this.#gate) throw unavailable('supervision');
     this.#supervisors ??= new CallSupervisors({
@@ -201,56 +189,6 @@ export class CallAudio {
       onTakeover: (isTakenOver) => this.#agent.control({ kind: 'takeover', isTakenOver }),
     });
     return await this.#supervisors.admit(request, participant?.requireParticipant());
-  }
-
-  /** @returns This call's place in the conference that it has joined. @throws {CallwayError} 409 `no_human_party`. */
-  requireParticipant(): Participant {
-    if (this.#peer instanceof Participant) return this.#peer;
-    throw new CallwayError('conflict', 'no_human_party', 'the participant has left the call');
-  }
-
-  /** @throws {CallwayError} `media_not_connected`. */
-  startRingback(): void {
-    const { sampleRateHz } = this.#requireConnected();
-    this.#setPeer(new Ringback(sampleRateHz));
-  }
-
-  /** @param other - On the same thread. @throws {CallwayError} `media_not_connected` unless both calls are connected. */
-  bridge(other: CallAudio): void {
-    const [peer, otherPeer] = bridgeCalls(this.#bridged, other.#bridged);
-    other.#aside.end();
-    this.#setPeer(peer);
-    other.#setPeer(otherPeer);
-  }
-
-  unbridge(): void {
-    this.#requireConnected();
-    this.#setPeer(undefined);
-  }
-
-  /** @param call - On the same thread. @throws {CallwayError} `media_not_connected` unless both calls are connected. */
-  join(call: CallAudio): void {
-    const { sampleRateHz } = this.#requireConnected();
-    call.#conference ??= new Conference(call.#requireConnected().sampleRateHz);
-    this.#setPeer(call.#conference.join(sampleRateHz));
-  }
-
-  setParticipation(participation: Participation): void {
-    if (this.#peer instanceof Participant) this.#peer.participation = participation;
-  }
-
-  /** @throws {CallwayError} `media_not_connected`. */
-  startMusic(source: MusicSource): void {
-    this.#music = new HoldMusic(source, this.#requireConnected().sampleRateHz);
-  }
-
-  stopMusic(): void {
-    this.#music = undefined;
-  }
-
-  /** @param other - On the same thread. @throws {CallwayError} `media_not_connected` unless both calls are connected. */
-  recordAside(other: CallAudio): void {
-    this.#aside.add(other.#aside, bridgeCalls(this.#unheard, other.#unheard));
   }
 
   /** @throws {CallwayError} `recording_failed`, `recording_running`, `media_not_connected`. */
@@ -275,7 +213,7 @@ export class CallAudio {
     if (source !== this.#dtmfSource) return;
     this.#emit('dtmf', digit);
     this.#agent.dtmf(digit);
-    this.#peer?.sendDtmf(digit.digit);
+    this.parties.sendDtmf(digit.digit);
   }
 
   /** @throws {CallwayError} `media_not_connected`. */
@@ -292,17 +230,16 @@ export class CallAudio {
     const pulled = receiver.pull(deadlineMs, this.#callerFrame);
     const supervisors = this.#supervisors?.isEmpty === false ? this.#supervisors : undefined;
     supervisors?.pullVoices();
-    if (supervisors?.whisper) this.#conference?.whisper(supervisors.whisper);
-    const heard = this.#conference?.gather(this.#callerFrame) ?? this.#callerFrame;
+    if (supervisors?.whisper) this.parties.whisper(supervisors.whisper);
+    const heard = this.parties.gather(this.#callerFrame);
     this.#agent.sendCaller(heard, pulled === 'speech');
-    this.#peer?.send(supervisors?.toPeer(heard) ?? heard);
+    this.parties.send(supervisors?.toPeer(heard) ?? heard);
     this.#sendFrame(supervisors);
     this.#agent.sendAnswers(receiver.buffer.delayMs);
-    this.#aside.send(this.#callerFrame, this.#agentFrame, this.#mixFrame);
-    this.#recorder.write(this.#callerFrame, this.#recordedFrame());
+    this.#recorder.write(this.#callerFrame, this.parties.recorded(this.#callerFrame, this.#agentFrame));
     supervisors?.hear(this.#callerFrame, this.#agentFrame);
-    const hasListeners = this.#peer !== undefined || this.#conference !== undefined || !this.#aside.isEmpty;
-    this.#rtp.endTick(deadlineMs + lateMs, deadlineMs, hasListeners || supervisors !== undefined);
+    const hasListeners = this.parties.hasListeners || supervisors !== undefined;
+    this.#rtp.endTick(deadlineMs + lateMs, deadlineMs, hasListeners);
   }
 
   /** Idempotent: the same report each time. */
@@ -314,29 +251,15 @@ export class CallAudio {
   /** The agent's audio is pulled only when it is sent, so that its played position is true. */
   #sendFrame(supervisors: CallSupervisors | undefined): void {
     this.#agentFrame.fill(0);
-    this.#isMusic = false;
     const takesAudio = this.#rtp.startPacket();
-    const hasSpeech = takesAudio && (this.#agent.pullAgent(this.#agentFrame) || this.#pullPeer());
+    const hasSpeech =
+      takesAudio && (this.#agent.pullAgent(this.#agentFrame) || this.parties.pull(this.#agentFrame));
     if (takesAudio) supervisors?.toCaller(this.#agentFrame);
-    this.#conference?.mix(this.#agentFrame);
+    this.parties.mix(this.#agentFrame);
     if (takesAudio) this.#rtp.transceiver.sender.sendAudio(this.#agentFrame);
     if (!hasSpeech || this.#hasAgentSpoken) return;
     this.#hasAgentSpoken = true;
     this.#emit('firstAgentAudio', { atMs: this.#rtp.nowMs });
-  }
-
-  #pullPeer(): boolean {
-    this.#isMusic = this.#music !== undefined;
-    this.#music?.pull(this.#agentFrame);
-    return !this.#isMusic && this.#peer?.pull(this.#agentFrame) === true;
-  }
-
-  /** What the caller hears, and the parties that it does not hear in place of its music. */
-  #recordedFrame(): Int16Array {
-    if (this.#aside.isEmpty) return this.#agentFrame;
-    if (this.#isMusic && !this.#conference) this.#agentFrame.fill(0);
-    this.#aside.mixInto(this.#agentFrame, this.#mixFrame);
-    return this.#agentFrame;
   }
 
   /** The thread stood still: the peer has lost that time. Agent and recording get what the caller said meanwhile. */
@@ -354,28 +277,10 @@ export class CallAudio {
   #changeRate(sampleRateHz: SampleRateHz): void {
     this.#callerFrame = new Int16Array(frameLength(sampleRateHz));
     this.#agentFrame = new Int16Array(frameLength(sampleRateHz));
-    this.#mixFrame = new Int16Array(frameLength(sampleRateHz));
     this.#recorder.changeRate(sampleRateHz);
-    this.#peer?.changeRate(sampleRateHz);
-    this.#conference?.changeRate(sampleRateHz);
-    this.#music?.changeRate(sampleRateHz);
-    this.#aside.changeRate(sampleRateHz);
+    this.parties.changeRate(sampleRateHz);
     this.#agent.changeRate(sampleRateHz);
     this.#supervisors?.changeRate(sampleRateHz);
-  }
-
-  get #bridged(): BridgedCall {
-    const { sampleRateHz } = this.#requireConnected();
-    return { sampleRateHz, onDtmf: (digit) => this.#rtp.transceiver.sender.forwardDigit(digit) };
-  }
-
-  get #unheard(): BridgedCall {
-    return { ...this.#bridged, onDtmf: () => undefined };
-  }
-
-  #setPeer(peer: BridgePeer | undefined): void {
-    this.#peer?.close();
-    this.#peer = peer;
   }
 
   #requireOpen(): void {
@@ -389,8 +294,7 @@ export class CallAudio {
 
   async #close(): Promise<MediaReport> {
     if (this.#rtp.isConnected) this.#rtp.transceiver.sender.interruptDigits('the call has ended');
-    this.#setPeer(undefined);
-    this.#aside.end();
+    this.parties.close();
     this.#supervisors?.close('the call has ended');
     await this.#agent.close();
     const recording = await this.#recorder.close();

@@ -31,7 +31,7 @@ async function conference(codecs: readonly CodecName[], path?: string) {
   const agent = await caller.call.startStream();
   if (path !== undefined) await caller.call.audio.startRecording(path);
   const participants = await Promise.all(others.map((name, nth) => leg(name, PARTICIPANT_HZ[nth] ?? 0)));
-  for (const { call } of participants) call.audio.join(caller.call.audio);
+  for (const { call } of participants) call.audio.parties.join(caller.call.audio.parties);
   agent.handler.audio(tone(agent.sampleRateHz, AGENT_HZ, agent.sampleRateHz * 3, AMPLITUDE));
 
   const legs = [caller, ...participants];
@@ -82,8 +82,8 @@ describe('A conference', () => {
     const [muted, held, other] = PARTICIPANT_HZ;
     const absent = PARTICIPANT_HZ.slice(3);
     listen();
-    participants[0]?.call.audio.setParticipation({ isMuted: true, isHeld: false });
-    participants[1]?.call.audio.setParticipation({ isMuted: false, isHeld: true });
+    participants[0]?.call.audio.parties.setParticipation({ isMuted: true, isHeld: false });
+    participants[1]?.call.audio.parties.setParticipation({ isMuted: false, isHeld: true });
     expect(listen()).toEqual([
       [AGENT_HZ, other],
       allBut(muted, held, ...absent),
@@ -91,7 +91,8 @@ describe('A conference', () => {
       [AGENT_HZ, CALLER_HZ],
       [CALLER_HZ, other],
     ]);
-    for (const { call } of participants) call.audio.setParticipation({ isMuted: false, isHeld: false });
+    for (const { call } of participants)
+      call.audio.parties.setParticipation({ isMuted: false, isHeld: false });
     expect(listen()[0]).toEqual(allBut(CALLER_HZ, ...absent));
   });
 
@@ -99,7 +100,7 @@ describe('A conference', () => {
     const { participants, listen } = await conference(['PCMU', 'PCMU', 'PCMU', 'PCMU']);
     const [left, closed, silent] = PARTICIPANT_HZ;
     listen();
-    participants[0]?.call.audio.unbridge();
+    participants[0]?.call.audio.parties.unbridge();
     await participants[1]?.call.audio.close();
     const [caller, gone, , last, agent] = listen([2, 3]);
     expect([caller, gone, last, agent]).toEqual([

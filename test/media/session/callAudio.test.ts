@@ -103,7 +103,7 @@ describe('Call audio', () => {
     const [call, other] = [await openCall({ advanceTicks }), await openCall()];
     const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
     for (const { connect } of [call, other]) connect();
-    if (parties > 0) call.audio.bridge(other.audio);
+    if (parties > 0) call.audio.parties.bridge(other.audio.parties);
     call.ticks(1000, () => parties > 0 && call.rtp.deliver(phone.next()));
     expect(asked).toEqual(expected);
   });

@@ -39,7 +39,7 @@ describe('Call bridge', () => {
     ['L16', 'PCMU'],
   ] as const)('carries audio in both directions between %s and %s', async (one, other) => {
     const { near, far, ticks } = await twoCalls(one, other);
-    near.call.audio.bridge(far.call.audio);
+    near.call.audio.parties.bridge(far.call.audio.parties);
     ticks(100);
     expect(toneShare(near.heard().slice(near.rateHz), near.rateHz, OTHER_HZ)).toBeGreaterThan(0.9);
     expect(toneShare(far.heard().slice(far.rateHz), far.rateHz, CALLER_HZ)).toBeGreaterThan(0.9);
@@ -47,7 +47,7 @@ describe('Call bridge', () => {
 
   it('forwards DTMF digits', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMA');
-    near.call.audio.bridge(far.call.audio);
+    near.call.audio.parties.bridge(far.call.audio.parties);
     ticks(5);
     // RFC 4733: event 5 with the end bit, 800 ticks of 8 kHz; the end is sent three times.
     const event = Uint8Array.of(5, 0x80 | 10, 0x03, 0x20);
@@ -60,15 +60,15 @@ describe('Call bridge', () => {
 
   it('ends with unbridge, and with either call', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMU');
-    near.call.audio.bridge(far.call.audio);
+    near.call.audio.parties.bridge(far.call.audio.parties);
     ticks(20);
-    near.call.audio.unbridge();
+    near.call.audio.parties.unbridge();
     const before = { near: near.heard().length, far: far.heard().length };
     ticks(10);
     expect(rootMeanSquare(near.heard().slice(before.near + 320))).toBe(0);
     expect(rootMeanSquare(far.heard().slice(before.far + 640))).toBe(0);
 
-    near.call.audio.bridge(far.call.audio);
+    near.call.audio.parties.bridge(far.call.audio.parties);
     ticks(20);
     await far.call.audio.close();
     const atEnd = near.heard().length;
@@ -78,7 +78,7 @@ describe('Call bridge', () => {
 
   it('survives a change of codec', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMU');
-    near.call.audio.bridge(far.call.audio);
+    near.call.audio.parties.bridge(far.call.audio.parties);
     ticks(20);
     far.call.connect({ codec: CODECS.G722 });
     const wide = new Phone(CODECS.G722, tone(16_000, OTHER_HZ, 16_000));
@@ -94,7 +94,7 @@ describe('Call bridge', () => {
 
   it('queues three frames at most', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMU');
-    near.call.audio.bridge(far.call.audio);
+    near.call.audio.parties.bridge(far.call.audio.parties);
     near.call.ticks(50, () => near.call.rtp.deliver(near.phone.next()));
     far.call.ticks(10);
     expect(far.heard().filter((sample) => Math.abs(sample) > 1000).length).toBeLessThanOrEqual(3 * 160);
@@ -109,7 +109,7 @@ describe('Call bridge', () => {
     link.handler.audio(tone(8000, 440, 4000));
     ticks(50);
     near.call.audio.stopStream();
-    near.call.audio.bridge(far.call.audio);
+    near.call.audio.parties.bridge(far.call.audio.parties);
     ticks(100);
     await near.call.audio.close();
     const file = parseWav(readFileSync(path));
@@ -127,7 +127,7 @@ describe('Ringback', () => {
     const call = await openCall();
     call.connect({ codec: CODECS.G722 });
     const link = await call.startStream();
-    call.audio.startRingback();
+    call.audio.parties.startRingback();
     link.handler.audio(tone(16_000, 1000, 16_000 / 5));
     call.ticks(150);
     const heard = new Phone(CODECS.G722, new Int16Array(320)).hear(call.rtp.sent);
@@ -140,11 +140,11 @@ describe('Ringback', () => {
 
   it('ends with unbridge, and needs a connected call', async () => {
     const call = await openCall();
-    expect(() => call.audio.startRingback()).toThrow('not connected');
+    expect(() => call.audio.parties.startRingback()).toThrow('not connected');
     call.connect();
-    call.audio.startRingback();
+    call.audio.parties.startRingback();
     call.ticks(10);
-    call.audio.unbridge();
+    call.audio.parties.unbridge();
     call.ticks(10);
     const heard = new Phone(CODECS.PCMU, new Int16Array(160)).hear(call.rtp.sent);
     expect(rootMeanSquare(heard.slice(0, 1600))).toBeGreaterThan(1000);

@@ -33,7 +33,7 @@ async function supervisedCall() {
     async join(mode: 'listen' | 'whisper' | 'takeover', participant?: typeof call.audio) {
       supervisors += 1;
       const request = { supervisorId: `s${supervisors}`, callId: 'c', mode };
-      await call.audio.admitSupervisor(request, participant);
+      await call.audio.admitSupervisor(request, participant?.parties);
       await Promise.resolve();
       const client = clients.at(-1);
       if (!client) throw new Error('nobody has connected');
@@ -107,7 +107,7 @@ describe('A whisper', () => {
     const [call, other] = [await supervisedCall(), await openCall()];
     other.connect();
     call.audio.stopStream();
-    call.audio.bridge(other.audio);
+    call.audio.parties.bridge(other.audio.parties);
     const [whisperer, listener] = [await call.join('whisper'), await call.join('listen')];
     whisperer.speak(RATE_HZ);
     call.ticks(50, () => other.ticks(1));
@@ -126,7 +126,7 @@ describe('A whisper to participants', () => {
     const people = [await openCall(), await openCall()];
     for (const { connect, audio } of people) {
       connect();
-      audio.join(call.audio);
+      audio.parties.join(call.audio.parties);
     }
     const ears = people.map(() => new Phone(CODECS.PCMU, tone(RATE_HZ, 1, 160)));
     const tick = () => {
@@ -169,7 +169,7 @@ describe('A whisper to participants', () => {
     await one?.close();
     call.ticks(1);
     expect(whisperer.client.closedWith).toEqual({ code: 1000, reason: 'the participant has left the call' });
-    other?.unbridge();
+    other?.parties.unbridge();
     await expect(call.join('whisper', other)).rejects.toMatchObject({ code: 'no_human_party' });
   });
 });
