@@ -1,4 +1,3 @@
-import { TRANSFER_OUTCOMES } from '../agents/transferOptions.ts';
 import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
 import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock } from '../base/clock.ts';
@@ -11,14 +10,14 @@ import type { NewSession, Session } from '../engine/session/session.ts';
 import type { CurrentNode } from '../engine/turn/delivery.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
-import type { HangupReason, TransferStatus } from '../media/agentStream/streamClient.ts';
+import type { HangupReason } from '../media/agentStream/streamClient.ts';
 import type { NoiseSuppression } from '../providers/ports/noiseSuppression.ts';
 import type { Recognizer } from '../providers/ports/recognizer.ts';
 import type { Transcript } from '../providers/ports/speechToText.ts';
 import type { VoiceActivityDetection } from '../providers/ports/voiceActivity.ts';
 import { AnsweredByMonitor, type AnsweredByMonitorDeps } from './answeringMachine/answeredByMonitor.ts';
 import { type AnsweredBy, AnsweringMachineDetector } from './answeringMachine/answeringMachineDetector.ts';
-import type { AudioStream, FailedTransfer } from './audioStream.ts';
+import type { AudioStream } from './audioStream.ts';
 import { Captions } from './captions.ts';
 import { CallNoise } from './recognition/callNoise.ts';
 import { CallRecognizers } from './recognition/callRecognizers.ts';
@@ -32,6 +31,7 @@ import type { CallEngines, ProviderFallback } from './speechProviders.ts';
 import { type CallEngine, createCallEngine } from './speechToSpeech/callEngine.ts';
 import { SupervisedAgent } from './supervisedAgent.ts';
 import { ThreadTime } from './threadTime.ts';
+import { CallTransfer, transferFailed } from './transfer/callTransfer.ts';
 import { TurnController } from './turnController.ts';
 import { TurnSettings } from './turnDetection/turnSettings.ts';
 import { AgentTurnQueue, SESSION_ENDED, type SessionOutcome } from './turns/agentTurnQueue.ts';
@@ -47,10 +47,6 @@ const ANSWERED_BY_TIMEOUT_MS = 2000;
 const STREAM_TIMEOUT_MS = 30_000;
 /** A session that holds its thread has this long to say its apology. */
 const APOLOGY_TIMEOUT_MS = 15_000;
-/** A peer that reports no transfer status has completed the transfer by then, or will not. */
-const TRANSFER_STATUS_TIMEOUT_MS = 45_000;
-/** Longer than a target may take; for a final status that got lost. */
-const TRANSFER_TIMEOUT_MS = 650_000;
 
 /** What the call is told. */
 const HANGUP_REASONS: Partial<Readonly<Record<SessionOutcome, HangupReason>>> = {
@@ -128,6 +124,7 @@ export class VoiceSession {
   readonly #agentTurns: AgentTurnQueue<AgentSpeech>;
   readonly #turns: TurnController;
   readonly #supervised: SupervisedAgent;
+  readonly #transfer: CallTransfer;
   readonly #threadTime: ThreadTime;
   readonly #answering: AnsweredByMonitor;
   /** The last one that was published. */
@@ -139,16 +136,17 @@ export class VoiceSession {
   readonly #cleanups: (() => void)[] = [];
   /** Of the session that the first turn ran on; empty until then. */
   #instanceId = '';
-  /** When the transfer times out, on the stream's clock; undefined while the agent has the call. */
-  #transferUntilMs: number | undefined;
-  #outcome: SessionOutcome = 'closed';
+  /** Undefined until the agent has hung up. */
+  #outcome: SessionOutcome | undefined;
   #isClosed = false;
   #resolveClosed: () => void = () => undefined;
 
   constructor(deps: VoiceSessionDeps, options: VoiceSessionOptions) {
     this.#deps = deps;
-    this.#firstInput = options.isResumed ? resumeAfter(deps.stream.info.failedTransfer) : BEGIN;
     const { stream, clock } = deps;
+    const { failedTransfer, sampleRateHz } = stream.info;
+    const resuming = failedTransfer ? transferFailed(failedTransfer) : RESUME;
+    this.#firstInput = options.isResumed ? resuming : BEGIN;
     this.#threadTime = new ThreadTime(clock, () => this.#onThreadHeld(), deps.cpuMs);
     if (stream.info.captions) this.#captions = new Captions(stream);
     const abilities = recognizerAbilities(deps.speechToText);
@@ -159,7 +157,6 @@ export class VoiceSession {
     this.#streamWatchdog = createWatchdog(clock, STREAM_TIMEOUT_MS, () => this.#close('no audio received'));
     this.#engine = this.#createEngine();
     this.#recognizers = this.#createRecognizers();
-    const { sampleRateHz } = stream.info;
     this.#noise = new CallNoise({ ...deps, sampleRateHz, ofNumber: options.noiseSuppression });
     this.#agentTurns = this.#createAgentTurns(options.session);
     this.#tally = new HeardTally(deps.onUtterance);
@@ -173,11 +170,11 @@ export class VoiceSession {
       isScreening: (text) => this.#answering.isScreening(text),
       isCallerStored: () => this.#instanceId !== '' && this.#answering.answeredBy !== 'machine',
     });
-    this.#supervised = new SupervisedAgent({
-      initiative: deps.initiative,
-      stream,
-      turns: this.#turns,
-      agentTurns: this.#agentTurns,
+    const speaking = { turns: this.#turns, agentTurns: this.#agentTurns };
+    this.#supervised = new SupervisedAgent({ initiative: deps.initiative, stream, ...speaking });
+    this.#transfer = new CallTransfer({
+      ...speaking,
+      onFailed: (input) => this.#supervised.startTurn(input),
     });
   }
 
@@ -198,7 +195,7 @@ export class VoiceSession {
       }),
       events.on('mark', (mark) => this.#agentTurns.speech?.playout.onMark(mark)),
       events.on('cleared', (position) => this.#agentTurns.speech?.playout.onCleared(position)),
-      events.on('transfer', (status) => this.#onTransferStatus(status)),
+      events.on('transfer', (status) => this.#transfer.onStatus(status)),
       events.on('control', (control) => this.#supervised.onControl(control)),
       events.on('request', (request) => this.#supervised.onRequest(request)),
       events.on('closed', () => this.#onClosed()),
@@ -216,7 +213,7 @@ export class VoiceSession {
     this.#engine?.close();
     for (const cleanup of this.#cleanups) cleanup();
     return {
-      outcome: this.#outcome,
+      outcome: this.#outcome ?? (this.#transfer.isRunning ? 'transferred' : 'closed'),
       answeredBy: this.#answering.answeredBy,
       turns: this.#agentTurns.spokenTurns,
       interruptions: this.#agentTurns.interruptions,
@@ -231,7 +228,7 @@ export class VoiceSession {
       detector: isEnabled ? new AnsweringMachineDetector(stream.info.sampleRateHz) : undefined,
       turns: () => this.#turns,
       recognition: () => this.#recognition,
-      agentHasCall: () => this.#transferUntilMs === undefined && !this.#supervised.isTakenOver,
+      agentHasCall: () => !this.#transfer.isRunning && !this.#supervised.isTakenOver,
       settings: this.#settings,
       history: this.#history,
       onAnsweredBy,
@@ -326,9 +323,7 @@ export class VoiceSession {
     this.#streamWatchdog.start();
     this.#turns.advanceTo(atMs);
     this.#answering.onFrame(frame);
-    // A transfer without a final status takes the pathway's fallback, or ends with an apology.
-    if (this.#transferUntilMs !== undefined && atMs >= this.#transferUntilMs)
-      this.#endTransfer({ kind: 'failure' });
+    this.#transfer.onFrame(atMs);
     this.#turns.onFrame();
     this.#supervised.onFrame();
     this.#captions?.onFrame(this.#agentTurns.speech, this.#recognition.utterance);
@@ -361,13 +356,11 @@ export class VoiceSession {
   }
 
   #onSessionOver(outcome: SessionOutcome): void {
-    this.#outcome = outcome;
     if (outcome === 'transferred') {
-      this.#agentTurns.keepUnanswered(this.#turns.takeUnansweredText());
-      this.#transferUntilMs ??= this.#turns.nowMs + TRANSFER_STATUS_TIMEOUT_MS;
-      this.#turns.dispatch({ type: 'transfer_started', isByAgent: true });
+      this.#transfer.start();
       return;
     }
+    this.#outcome = outcome;
     const { stream, clock } = this.#deps;
     this.#turns.dispatch({ type: 'session_ending' });
     const hangUp = () =>
@@ -378,34 +371,6 @@ export class VoiceSession {
     else hangUp();
     const timer = clock.setTimer(() => this.#close('the agent has hung up'), HANGUP_TIMEOUT_MS);
     this.#cleanups.push(() => timer.cancel());
-  }
-
-  #onTransferStatus(transfer: TransferStatus): void {
-    if (transfer.status === 'begun') {
-      const isByAgent = this.#transferUntilMs !== undefined;
-      this.#transferUntilMs = this.#turns.nowMs + TRANSFER_TIMEOUT_MS;
-      this.#outcome = 'transferred';
-      if (!isByAgent) this.#agentTurns.keepUnanswered(this.#turns.takeUnansweredText());
-      this.#turns.dispatch({ type: 'transfer_started', isByAgent });
-    } else if (this.#transferUntilMs === undefined) {
-      return;
-    } else if (transfer.status === 'failed') {
-      const { to, reason } = transfer;
-      const outcome = TRANSFER_OUTCOMES.find((one) => one === transfer.outcome);
-      this.#endTransfer({ kind: 'transfer_failed', to, reason, ...(outcome ? { outcome } : {}) });
-    } else {
-      // A transfer to several targets may take longer than one.
-      this.#transferUntilMs = this.#turns.nowMs + TRANSFER_TIMEOUT_MS;
-      const update: TurnInput = { kind: 'transfer_update', progress: transfer.status };
-      void this.#agentTurns.run(update, this.#turns.timestamps());
-    }
-  }
-
-  /** The transfer failed: the agent has the call again. */
-  #endTransfer(input: TurnInput): void {
-    this.#transferUntilMs = undefined;
-    this.#outcome = 'closed';
-    this.#supervised.startTurn(input);
   }
 
   /** What it hears takes the time; without it, the apology does not. */
@@ -440,12 +405,4 @@ export class VoiceSession {
     this.#turns.dispatch({ type: 'session_ending' });
     this.#resolveClosed();
   }
-}
-
-/** @param transfer - After which the agent has the call again; undefined where only the stream was lost. */
-function resumeAfter(transfer: FailedTransfer | undefined): TurnInput {
-  if (!transfer) return RESUME;
-  const { to, reason } = transfer;
-  const outcome = TRANSFER_OUTCOMES.find((one) => one === transfer.outcome);
-  return { kind: 'transfer_failed', to, reason, ...(outcome ? { outcome } : {}) };
 }
