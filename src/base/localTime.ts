@@ -1,5 +1,6 @@
+import { DAY_MS } from './clock.ts';
+
 const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::00(?:\.0+)?)?$/;
-const DAY_MS = 86_400_000;
 
 /**
  * Reads a local time.

@@ -1,4 +1,4 @@
-import { type CodecName, FRAME_DURATION_MS } from './codecs/codec.ts';
+import { type CodecName, FRAME_MS } from './codecs/codec.ts';
 
 /** A call's media quality, as the API shows it. */
 export interface MediaQuality {
@@ -76,7 +76,7 @@ export function rateMedia(seen: MediaObservations): MediaQuality {
   const networkDelayMs = seen.roundTripMs === undefined ? ASSUMED_NETWORK_DELAY_MS : seen.roundTripMs / 2;
   const rating = ratingFactor({
     codec: seen.codec,
-    oneWayDelayMs: networkDelayMs + seen.bufferDelayMs + FRAME_DURATION_MS,
+    oneWayDelayMs: networkDelayMs + seen.bufferDelayMs + FRAME_MS,
     lossRatio: expected === 0 ? 0 : packetsLost / expected,
     meanLossBurst: seen.lossBursts === 0 ? 1 : seen.packetsLost / seen.lossBursts,
   });

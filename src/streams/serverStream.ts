@@ -9,6 +9,7 @@ import type {
   PlayoutPosition,
   TransferStatus,
 } from '../media/agentStream/streamClient.ts';
+import { FRAME_MS } from '../media/codecs/codec.ts';
 import type { AudioStream, AudioStreamEvents, EarlyInput, StreamInfo } from '../voice/audioStream.ts';
 import type {
   DialectConnection,
@@ -39,8 +40,6 @@ export const ENDING_CODES: ReadonlySet<number> = new Set([
   CLOSE_GOING_AWAY,
   CLOSE_WITHOUT_CODE,
 ]);
-/** Of the caller's silence. */
-const FRAME_MS = 20;
 /** How soon it is noticed that a peer sends no more audio. */
 const AUDIO_CHECK_MS = 100;
 /** A thread that was busy for longer sends less. */

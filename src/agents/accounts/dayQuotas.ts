@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
+import { DAY_MS } from '../../base/clock.ts';
 import { DEFAULT_QUOTAS, type Quotas, quotaExceeded, type VendorQuota } from './quotas.ts';
 import type { Allowance } from './rateLimiter.ts';
 import type { UsageKind, UsageMeter } from './usage.ts';
 
-const DAY_MS = 86_400_000;
 const MS_PER_MINUTE = 60_000;
 
 /** The usage that each quota limits, and how much of it is one. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../base/clock.ts';
 
 import { CallwayError } from '../../base/errors.ts';
 import type { Page, PageOf } from '../../base/page.ts';
@@ -14,7 +15,6 @@ const MOST_CONCURRENT = 10_000;
 const DEFAULT_CONCURRENT = 5;
 /** Talks end at any time. */
 const BUSY_RETRY_AFTER_SECONDS = 5;
-const DAY_MS = 86_400_000;
 
 const origin = z
   .string()

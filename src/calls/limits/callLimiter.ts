@@ -2,6 +2,7 @@ import type { ProjectStore } from '../../agents/accounts/accountStores.ts';
 import { type CallLimits, NO_CALL_LIMITS } from '../../agents/accounts/callLimits.ts';
 import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import type { Clock } from '../../base/clock.ts';
+import { DAY_MS } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Call } from '../call.ts';
 import type { CallMetrics, RefusalReason } from '../callMetrics.ts';
@@ -28,7 +29,6 @@ export interface CallLimiterDeps {
 
 /** Calls end at any time. */
 const FULL_RETRY_AFTER_SECONDS = 5;
-const DAY_MS = 86_400_000;
 const BY_OPERATOR = 'the operator changes callLimits';
 
 /** Enforces each project's call limits, over all nodes. */

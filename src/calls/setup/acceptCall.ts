@@ -1,5 +1,6 @@
 import { requireQuota } from '../../agents/accounts/quotas.ts';
 import type { Clock } from '../../base/clock.ts';
+import { DAY_MS } from '../../base/clock.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
@@ -25,7 +26,6 @@ import {
   type OutboundOrder,
 } from './outboundOrder.ts';
 
-const DAY_MS = 86_400_000;
 /** To one number. A person who is called more often complains. */
 const CALLBACKS_PER_DAY = 3;
 

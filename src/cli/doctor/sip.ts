@@ -1,15 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-
 import type { Config } from '../../app/settings/config.ts';
+import { DAY_MS } from '../../base/clock.ts';
 import { trunkHealth } from '../../calls/trunks/trunk.ts';
 import type { Connection } from '../connection.ts';
 import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const TIMEOUT_MS = 5_000;
-const DAY_MS = 86_400_000;
 /** As the alert on the certificate of HTTPS. */
 const WARN_BEFORE_DAYS = 14;
 const PAGE = 'limit=200';

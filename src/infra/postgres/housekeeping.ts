@@ -1,10 +1,10 @@
 import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
+import { DAY_MS } from '../../base/clock.ts';
 import type { Queryable } from './connection/database.ts';
 import { EXPIRED, type Expired, removeExpired } from './retention.ts';
 
 const EVERY_MS = 10 * 60_000;
-const DAY_MS = 86_400_000;
 
 export interface HousekeepingDeps {
   readonly database: Queryable;

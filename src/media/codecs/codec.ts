@@ -57,19 +57,19 @@ export interface Codec extends Decoder {
 }
 
 /** Telephony's usual packet duration. @see RFC 3551 section 4.2 */
-export const FRAME_DURATION_MS = 20;
+export const FRAME_MS = 20;
 
 /** Of Opus. Longer payloads of other codecs are decoded in parts. @see RFC 7587 section 4.2 */
 export const MAX_PACKET_DURATION_MS = 120;
 
 /** @returns Ticks of the RTP clock in a frame of `durationMs`. */
-export function timestampTicksPerFrame(format: CodecFormat, durationMs: number = FRAME_DURATION_MS): number {
+export function timestampTicksPerFrame(format: CodecFormat, durationMs: number = FRAME_MS): number {
   return (format.rtpClockRateHz * durationMs) / 1000;
 }
 
 /** @returns The `partBytes` of a codec whose payload has the same length for each 20 ms. */
 export function constantPartBytes({ maxBytesPer20Ms }: CodecFormat): number {
-  return (maxBytesPer20Ms * MAX_PACKET_DURATION_MS) / FRAME_DURATION_MS;
+  return (maxBytesPer20Ms * MAX_PACKET_DURATION_MS) / FRAME_MS;
 }
 
 /** @throws {RangeError} When the output has less room than needed. */

@@ -1,5 +1,5 @@
 import { invalid } from '../../base/errors.ts';
-import { FRAME_DURATION_MS } from '../codecs/codec.ts';
+import { FRAME_MS } from '../codecs/codec.ts';
 import { codeOf, writeTelephoneEvent } from './event.ts';
 
 /** A telephone-event packet; valid until the next call of `next`. */
@@ -93,7 +93,7 @@ export class DtmfSender {
     const marker = this.#frames === 0;
     this.#frames = Math.min(this.#frames + 1, TONE_FRAMES);
     const isEnd = this.#frames === TONE_FRAMES;
-    const durationTicks = (this.#frames * FRAME_DURATION_MS * rtpClockRateHz) / 1000;
+    const durationTicks = (this.#frames * FRAME_MS * rtpClockRateHz) / 1000;
     const event = { code: this.#code, isEnd, volumeDb: VOLUME_DB, durationTicks };
     this.#outgoing.lengthBytes = writeTelephoneEvent(event, out);
     this.#outgoing.timestamp = this.#startTimestamp;

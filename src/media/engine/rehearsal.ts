@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import type { ConnectStream, StreamTarget } from '../agentStream/streamClient.ts';
-import { FRAME_DURATION_MS } from '../codecs/codec.ts';
+import { FRAME_MS } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
 import type { MediaReport } from '../mediaSession.ts';
 import { openCallAudio } from '../session/callAudio.ts';
@@ -44,12 +44,12 @@ export async function rehearseCall(codecs: CodecRegistry): Promise<MediaReport> 
   );
   audio.connect({
     ...{ remote: PEER, codec: CODEC, dtmf: undefined, received: [CODEC] },
-    ...{ packetDurationMs: FRAME_DURATION_MS, direction: 'sendrecv' },
+    ...{ packetDurationMs: FRAME_MS, direction: 'sendrecv' },
   });
   await audio.startStream(TARGET);
   await audio.startRecording('');
   for (let tick = 1; tick <= TICKS; tick++) {
-    clock.atMs += FRAME_DURATION_MS;
+    clock.atMs += FRAME_MS;
     audio.tick({ deadlineMs: clock.atMs, lateMs: 0, skippedTicks: 0 });
     if (tick % TICKS_BETWEEN_WRITES === 0) await nextTurn();
   }

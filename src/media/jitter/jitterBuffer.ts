@@ -1,4 +1,4 @@
-import { type Codec, type Decoder, FRAME_DURATION_MS, MAX_PACKET_DURATION_MS } from '../codecs/codec.ts';
+import { type Codec, type Decoder, FRAME_MS, MAX_PACKET_DURATION_MS } from '../codecs/codec.ts';
 import { ComfortNoise, parseComfortNoiseLevel } from '../codecs/comfortNoise.ts';
 import type { Concealer } from '../concealment/concealer.ts';
 import { createSequenceUnwrapper, createTimestampUnwrapper } from '../rtp/unwrapper.ts';
@@ -116,7 +116,7 @@ export class JitterBuffer {
     this.#transit = new TransitEstimator(options.initialDelayMs ?? DEFAULT_INITIAL_DELAY_MS);
     this.#noise = new ComfortNoise(format.sampleRateHz);
     this.#speed = new SpeedControl(format.sampleRateHz);
-    this.#pcm = new Int16Array(this.#toSamples(2 * MAX_PACKET_DURATION_MS + 2 * FRAME_DURATION_MS));
+    this.#pcm = new Int16Array(this.#toSamples(2 * MAX_PACKET_DURATION_MS + 2 * FRAME_MS));
   }
 
   /** Of the current playout, beyond the fastest packets. */

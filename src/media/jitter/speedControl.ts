@@ -1,8 +1,8 @@
-import { FRAME_DURATION_MS } from '../codecs/codec.ts';
+import { FRAME_MS } from '../codecs/codec.ts';
 import { lengthen, shorten } from './timeScale.ts';
 
 /** Slack above which speech is shortened: more than a frame, since frames are pulled whole. */
-const SHORTEN_FROM_MS = FRAME_DURATION_MS + 5;
+const SHORTEN_FROM_MS = FRAME_MS + 5;
 /** Slack below which speech is lengthened. */
 const LENGTHEN_FROM_MS = 0;
 /** Slack that allows to play the samples between two frames sooner: more than a change of the network's estimate. */

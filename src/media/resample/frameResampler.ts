@@ -1,4 +1,4 @@
-import { FRAME_DURATION_MS } from '../codecs/codec.ts';
+import { FRAME_MS } from '../codecs/codec.ts';
 import { createResampler, type SampleRateHz } from './resampler.ts';
 
 /** Changes the rate of a stream of 20 ms frames. */
@@ -39,5 +39,5 @@ export function resamplerBetween(
 
 /** Samples in 20 ms. */
 export function frameLength(rateHz: number): number {
-  return (rateHz * FRAME_DURATION_MS) / 1000;
+  return (rateHz * FRAME_MS) / 1000;
 }

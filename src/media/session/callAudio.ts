@@ -7,7 +7,7 @@ import type {
   StreamTarget,
   TransferStatus,
 } from '../agentStream/streamClient.ts';
-import { FRAME_DURATION_MS } from '../codecs/codec.ts';
+import { FRAME_MS } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, EmitMediaEvent, MediaParameters, MediaReport } from '../mediaSession.ts';
@@ -268,7 +268,7 @@ export class CallAudio {
     this.#agentFrame.fill(0);
     for (let left = frames; left > 0; left--) {
       const { receiver } = this.#rtp.transceiver;
-      const pulled = receiver.pull(nextDueMs - left * FRAME_DURATION_MS, this.#callerFrame);
+      const pulled = receiver.pull(nextDueMs - left * FRAME_MS, this.#callerFrame);
       this.#agent.sendCaller(this.#callerFrame, pulled === 'speech');
       this.#recorder.write(this.#callerFrame, this.#agentFrame);
     }

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { CallMetrics } from '../../calls/callMetrics.ts';
 import { REJECTION_REASONS } from '../../calls/trunks/sipRejection.ts';
-import { FRAME_DURATION_MS } from '../../media/codecs/codec.ts';
+import { FRAME_MS } from '../../media/codecs/codec.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 
 /** From a call in a local network to one that rings for a minute. */
@@ -85,7 +85,7 @@ function audioOf(registers: Registry[]): (report: MediaReport) => void {
     registers,
   });
   return ({ quality: figures, packetsSent, counters }) => {
-    unheard.inc(((counters?.callerFramesDropped ?? 0) * FRAME_DURATION_MS) / 1000);
+    unheard.inc(((counters?.callerFramesDropped ?? 0) * FRAME_MS) / 1000);
     packets.inc({ direction: 'sent' }, packetsSent);
     if (!figures) return;
     packets.inc({ direction: 'received' }, figures.packetsReceived);

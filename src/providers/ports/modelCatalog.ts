@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../base/clock.ts';
 import type { ChatEndpoint } from './providerNames.ts';
 
 /** Chat models by what they are for: the strong one, the usual one, the fast one. */
@@ -12,7 +13,6 @@ export const DEFAULT_CHAT_MODELS: Readonly<Record<Exclude<ChatEndpoint, 'local'>
 
 /** The start, and a model's first use, warn this long before its end. */
 const END_NOTICE_DAYS = 90;
-const DAY_MS = 86_400_000;
 const DATED = /-(?:\d{4}-\d{2}-\d{2}|\d{8})$/;
 
 /**

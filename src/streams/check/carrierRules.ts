@@ -1,3 +1,4 @@
+import { FRAME_MS } from '../../media/codecs/codec.ts';
 import type { StreamMessage } from '../dialects/dialect.ts';
 import type { DialectName } from '../dialects/index.ts';
 import { type Fields, fieldsOf, parseJson } from '../dialects/wire/json.ts';
@@ -39,7 +40,6 @@ const UNLIMITED_MS = 120_000;
 /** Of 20 ms. */
 const VONAGE_MESSAGES = 3072;
 const ASTERISK_FRAMES = 1000;
-const FRAME_MS = 20;
 /** What AudioSocket was sent cannot be taken back when the caller interrupts. */
 const AUDIOSOCKET_LEAD_MS = 1000;
 const MAX_ASTERISK_COMMAND_LENGTH = 128;

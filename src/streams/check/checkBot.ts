@@ -2,6 +2,7 @@ import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
 import { PlayoutQueue } from '../../media/agentStream/playoutQueue.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
+import { FRAME_MS } from '../../media/codecs/codec.ts';
 import { atRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import type { AgentReader, DialectClient, StreamMessage } from '../dialects/dialect.ts';
 import { CLOSE_NORMAL, type StreamSocket } from '../transport/streamSocket.ts';
@@ -25,7 +26,6 @@ export interface BotCheck {
 }
 
 export const SPEECH_RATE_HZ = 8000;
-const FRAME_MS = 20;
 /** Shares of the call's length: the caller greets, interrupts and presses a key. */
 const SPEAK_AT = [0.25, 0.55] as const;
 const PRESS_AT = 0.85;

@@ -1,7 +1,7 @@
+import { FRAME_MS } from '../../media/codecs/codec.ts';
 import type { VoiceActivityDetection } from '../../providers/ports/voiceActivity.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 
-const FRAME_MS = 20;
 /** Shorter pauses are part of a sentence. */
 const HANGOVER_MS = 200;
 /** Shorter bursts are clicks. */

@@ -1,5 +1,6 @@
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
+import { FRAME_MS } from '../../media/codecs/codec.ts';
 import type { SpokenAnswer } from '../../providers/ports/chatModel.ts';
 import { DEFAULT_LANGUAGE } from '../turnDetection/turnSettings.ts';
 import type { AnswerSpeech, AnswerSpeechEvents, HeardSource } from './answerSpeech.ts';
@@ -16,7 +17,6 @@ import { WrittenText } from './writtenText.ts';
 
 /** Speech synthesized ahead of what is heard: enough for a slow sentence, little to discard on an interruption. */
 const LOOKAHEAD_MS = 8000;
-const FRAME_MS = 20;
 
 export interface AgentSpeechDeps extends SpeechPlayoutDeps, SessionSynthesis {
   /** The voices that agent and nodes name; absent where there is one for all. */

@@ -1,7 +1,6 @@
 import type { MarkReport, PlayoutPosition } from '../../media/agentStream/streamClient.ts';
+import { FRAME_MS } from '../../media/codecs/codec.ts';
 import type { AudioStream } from '../audioStream.ts';
-
-const FRAME_MS = 20;
 
 export interface PlayoutRunDeps {
   readonly stream: AudioStream;

@@ -1,8 +1,8 @@
 import type { MarkReport, PlayoutPosition } from '../../media/agentStream/streamClient.ts';
+import { FRAME_MS } from '../../media/codecs/codec.ts';
 import type { AudioStream } from '../audioStream.ts';
 import { PlayoutRun } from './playoutRun.ts';
 
-const FRAME_MS = 20;
 /** A peer that has not answered a mark or a clear for this long never will; it answers within a frame or two. */
 const REPORT_TIMEOUT_MS = 1500;
 /** Played samples are kept this long, for a stop that is reported late. */

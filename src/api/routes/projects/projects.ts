@@ -1,5 +1,4 @@
 import { z } from 'zod';
-
 import { auditEntry } from '../../../agents/accounts/audit.ts';
 import {
   DEFAULT_CHAT_IDLE_MINUTES,
@@ -12,6 +11,7 @@ import {
 } from '../../../agents/accounts/project.ts';
 import { DEFAULT_RETENTION_DAYS, retentionFrom } from '../../../agents/accounts/retention.ts';
 import { createAgent } from '../../../agents/agents.ts';
+import { DAY_MS } from '../../../base/clock.ts';
 import { notFound } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
 import { crudRoutes } from '../../crud.ts';
@@ -20,7 +20,6 @@ import type { App, HttpDeps, Stores } from '../../ports.ts';
 import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
 
 const LEGACY_USAGE_DAYS = 30;
-const DAY_MS = 86_400_000;
 const ADMIN: Access = { kind: 'admin' };
 const READ_OR_ADMIN: Access = { kind: 'project', scope: 'read', admin: true };
 

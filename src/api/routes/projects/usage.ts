@@ -1,15 +1,14 @@
 import { z } from 'zod';
-
 import { vendorQuotasUsed } from '../../../agents/accounts/dayQuotas.ts';
 import { type QuotaName, quotas } from '../../../agents/accounts/quotas.ts';
 import type { DayUsage, UsageKind } from '../../../agents/accounts/usage.ts';
+import { DAY_MS } from '../../../base/clock.ts';
 import { notFound } from '../../../base/errors.ts';
 import { MILLIONTHS_PER_UNIT, MS_PER_MINUTE } from '../../../calls/limits/projectUsage.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
 
 const DAYS = 30;
-const DAY_MS = 86_400_000;
 
 const quotaUse = z.object({ used: z.number(), limit: z.number().nullable().describe('null is none.') });
 const usage = z

@@ -1,5 +1,6 @@
 import { sleep } from '../../../base/async/sleep.ts';
 import type { Clock } from '../../../base/clock.ts';
+import { FRAME_MS } from '../../../media/codecs/codec.ts';
 import { ModelError } from '../../../providers/ports/modelError.ts';
 import { isStreaming, type Recognizer } from '../../../providers/ports/recognizer.ts';
 import type { SpeechToText } from '../../../providers/ports/speechToText.ts';
@@ -8,7 +9,6 @@ import type {
   StreamingSpeechToText,
 } from '../../../providers/ports/streamingSpeechToText.ts';
 
-const FRAME_MS = 20;
 /** A caller does not wait longer for words that are final. */
 const LAST_WORDS_TIMEOUT_MS = 10_000;
 /** Where a vendor is asked for the end, the caller has been silent this long. */

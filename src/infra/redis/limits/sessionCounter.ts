@@ -1,9 +1,9 @@
 import type { SessionCounter } from '../../../agents/accounts/dayQuotas.ts';
 import type { Clock } from '../../../base/clock.ts';
+import { DAY_MS } from '../../../base/clock.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 import { createScript } from '../connection/scripts.ts';
 
-const DAY_MS = 86_400_000;
 const UNKNOWN = -1;
 
 /**

@@ -1,9 +1,9 @@
+import { FRAME_MS } from '../../../media/codecs/codec.ts';
 import type { SampleRateHz } from '../../../media/resample/resampler.ts';
 import { base64Reader } from '../wire/audio.ts';
 import { streamResampler } from '../wire/streamResampler.ts';
 import type { RealtimeFormat } from './realtimeSession.ts';
 
-const FRAME_MS = 20;
 /** Network jitter may delay audio as long. */
 const IDLE_FRAMES = 20;
 /** Of a committed turn: more than any endpointing delay. */
