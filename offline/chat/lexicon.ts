@@ -18,7 +18,15 @@ export const YES_PHRASES: readonly string[] = [
     'absolutely',
     'definitely',
   ],
-  ...['that is right', 'that is correct', 'please do', 'that works', 'that is fine', 'that would be'],
+  ...[
+    'that is right',
+    'that is correct',
+    'please do',
+    'that works',
+    'that suits',
+    'that is fine',
+    'that would be',
+  ],
   ...[
     'no problem',
     'why not',
@@ -37,6 +45,7 @@ export const YES_PHRASES: readonly string[] = [
     'we will take that',
     'book it',
     'do it',
+    'see you',
     'great',
   ],
   ...[
@@ -67,7 +76,7 @@ export const YES_PHRASES: readonly string[] = [
 
 /** Answers that agree as a whole: longer ones begin with the same words and say something else. */
 export const WHOLE_YES =
-  /^(?:i do|i would|i am|we do|we would|we are|right|correct|exactly|fine|all right|alright)(?: (?:please|thanks|thank you|yes|yeah|sure|indeed|that is|with me|by me|for me|like that|like to|love to|go ahead|then))*$/;
+  /^(?:i do|i would|i am|we do|we would|we are|right|correct|exactly|fine|all right|alright)(?: (?:please|thanks|thank you|yes|yeah|sure|indeed|that is|with me|by me|for me|like that|like to|love to|go ahead|then))*$|^(?:i|we) (?:am|are|will|can)(?: still| be| both| all)* (?:there|come|coming|make it)\b/;
 /** What follows a yes that is none yet. */
 export const YES_HEDGE =
   /\b(?:but|except|though|although|first|before|after|once|when|until|as soon as|as long as|provided|only|however|question|questions|instead|other|another|different|cancel|change)\b/;
@@ -266,19 +275,28 @@ export const CJK_STOP =
 const SYNONYMS: readonly (readonly string[])[] = [
   ['book', 'reserve', 'reservation', 'schedule'],
   ['price', 'prices', 'cost', 'costs', 'fee', 'fees', 'charge', 'charges', 'much', 'expensive', 'pricing'],
-  ['human', 'agent', 'operator', 'representative', 'colleague', 'somebody', 'someone', 'staff'],
+  ['human', 'agent', 'operator', 'representative', 'colleague', 'somebody', 'someone', 'staff', 'manager'],
   ['cancel', 'cancellation', 'cancelled', 'canceled', 'cancelling'],
   ['open', 'opening', 'hours', 'opens', 'closing', 'closes', 'close', 'closed'],
   ['delivery', 'deliver', 'delivered', 'delivering', 'shipping', 'shipped', 'shipment'],
   ['damaged', 'broken', 'broke', 'cracked', 'defective', 'faulty', 'torn'],
   ['state', 'status'],
   ['order', 'parcel', 'package'],
-  ['appointment', 'visit'],
+  ['appointment', 'visit', 'slot'],
   ['taxi', 'cab'],
   ['parking', 'park', 'garage'],
   ['refund', 'reimburse', 'reimbursement'],
   ['later', 'callback'],
   ['goodbye', 'bye', 'farewell'],
+  ['repair', 'fix', 'mend'],
+  ['exchange', 'swap', 'replacement'],
+  ['results', 'lab'],
+  ['internet', 'wifi', 'wi', 'online'],
+  ['late', 'delayed', 'delay'],
+  ['room', 'rooms', 'suite', 'double', 'single', 'twin'],
+  ['stock', 'available', 'availability', 'sell'],
+  ['complain', 'complaint', 'complaints'],
+  ['insurance', 'insured', 'insurer', 'coverage'],
 ];
 /** Phrases in the words that edges use, for {@link normalize}d texts. */
 export const PARAPHRASES: readonly (readonly [RegExp, string])[] = [
@@ -288,7 +306,12 @@ export const PARAPHRASES: readonly (readonly [RegExp, string])[] = [
   ],
   [/\bcustomer (?:service|care|support)\b/g, 'human'],
   [/\b(?:real|live|actual) human\b/g, 'human'],
-  [/\b(?:speak|talk) (?:to|with) (?=an? human|the human|human|some|an? agent|an? operator)/g, ''],
+  [/\b(?:can|could|would|will) (?:some|any)(?:one|body) (?!talk|speak|call)/g, 'can you '],
+  [/\b(?:some|any)(?:one|body)\b[^.,!?]*\b(?:speak|talk) (?:to|with)\b/g, 'human'],
+  [
+    /\b(?:speak|talk) (?:to|with) (?:(?:an?|the|your|one of (?:the|your)) (?:human\b)?|(?=human|some))/g,
+    'human ',
+  ],
   [/\bsee (?:a|an|the|my) (?:doctor|dentist|nurse)\b|\bcome in\b|\bcheck ?-?up\b/g, 'an appointment'],
   [/\b(?:anything|something) (?:free|available|open)\b|\b(?:free|open|available) slot\b/g, 'an appointment'],
   [/\bhow (?:long|soon|fast|quickly|many (?:minutes|hours|days|weeks))\b/g, 'when'],
@@ -300,7 +323,7 @@ export const PARAPHRASES: readonly (readonly [RegExp, string])[] = [
     'goodbye',
   ],
   [/\bin charge\b/g, ''],
-  [/\b(?:reschedule|postpone|shift|change (?:my|our|the|an|this|that))\b/g, 'move'],
+  [/\b(?:reschedule|postpone|shift|change (?:my|our|their|the|an|this|that))\b/g, 'move'],
   [/\border (?=(?:a|an|some|one|two|me|us)\b)/g, 'buy '],
   [
     /\b(?:has|is|was|did) (?:my|our|the) (\p{L}+) (?:been |already )*(?:shipped|ship|sent|delivered|dispatched|arrived?)\b/gu,
@@ -308,6 +331,27 @@ export const PARAPHRASES: readonly (readonly [RegExp, string])[] = [
   ],
   [/\b(?:send|bring|take) (.{1,30}?) back\b/g, 'return $1'],
   [/\bcheck(?:ing)? out\b/g, 'checkout'],
+  [/\bmoney back\b/g, 'refund return'],
+  [/\b(?:send|bring|take) back\b/g, 'return'],
+  [
+    /\bam (?:(?:very |so |really )?(?:unhappy|disappointed|dissatisfied|furious|angry)|not happy) (?:with|about|at)\b/g,
+    'want to complain',
+  ],
+  [/\bcall(?:ing)? off\b/g, 'cancel'],
+  [/\brefills?\b/g, 'renew prescription'],
+  [
+    /\b(?:running (?:a (?:bit|little) )?behind|stuck in|held up|not (?:be|make it) (?:there |here )?(?:on|in) time)\b/g,
+    'late',
+  ],
+  [
+    /\b(?:(?:another|(?:one|two|a few) (?:more|extra)|an? (?:extra|additional)) (?:night|day|week)s?|(?:extend|prolong)(?: (?:my|our|the) (?:stay|booking|reservation))?)\b/g,
+    'stay longer',
+  ],
+  [
+    /\bwhere (?:(?:is|are) (?:you|we|(?:the|your) (?:clinic|shop|store|hotel|office|practice|restaurant|branch))\b|(?:we|(?:the|your) (?:clinic|shop|store|hotel|office|practice|restaurant|branch)) (?:is|are)\b)|\bhow (?:do|can) (?:i|we) (?:get|come) (?:to you|there|here)\b|\b(?:directions?|located|location)\b/g,
+    'address',
+  ],
+  [/\b(?:do you have|have you got)\b(?! (?:an?|any|some)\b)/g, 'stock'],
 ];
 
 export const SYNONYM_OF: ReadonlyMap<string, string> = new Map(

@@ -22,29 +22,32 @@ const OPEN = new RegExp(
     '(?:^|\\b(?:well|yes|no|um|uh|oh|so|and|or|but) )(?:maybe|perhaps)\\b|\\b(?:maybe|perhaps)$',
     '\\b(?:let|give) (?:me|us) (?:think|check|ask|see|a (?:moment|minute|second|sec|bit)|some time|one (?:moment|second))\\b',
     '\\b(?:think|thinking|thought) (?:about|of|over|it over|on it)\\b',
-    '\\b(?:am|are|was) (?:still |just |only )?(?:thinking|considering|wondering|deciding|waiting)\\b(?! if)',
+    '\\b(?:am|are|was) (?:still |just |only )?(?:thinking|considering|wondering|deciding|waiting)\\b(?! (?:if|about|whether|wh|how))',
     '\\b(?:need|want|have|like|love|going) to (?:think|consider|decide|wait|check (?:with|my|our)|ask (?:my|his|her|our)|talk to my|sleep on)\\b',
     '\\bnot (?:sure|certain|decided|quite sure|ready)\\b|\\b(?:have|has) not (?:yet )?(?:decided|made up)\\b',
-    '\\bhold on\\b|\\b(?:just )?(?:a|one) (?:moment|minute|second|sec)\\b|^(?:(?:no|well|oh|um|please|just) )?wait\\b|\\b(?:ask|call|decide) (?:you )?(?:again )?later\\b',
+    '\\bhold on\\b|\\b(?:just )?(?:a|one) (?:moment|minute|second|sec)\\b|^(?:(?:no|well|oh|um|please|just) )?wait\\b|\\b(?:ask|call|decide|confirm|answer|do|book|cancel|order|pay)(?: (?:you|it|that|this|again))* later\\b',
   ].join('|'),
 );
 const WISH = new RegExp(
   [
     '\\b(?:want|wanna|need|demand|prefer|must|wish to|have to|has to|got to|gotta|please|let me|let us)\\b',
-    '\\bwanted\\b(?!.*\\b(?:ago|yesterday|last)\\b)',
+    '\\b(?:i|we) (?:just |only )?wanted\\b(?!.*\\b(?:ago|yesterday|last)\\b)',
     '\\bwould (?:really |very much |also |just )?(?:like|love|prefer|rather)\\b|\\bwould rather\\b',
     '\\b(?:looking (?:for|to)|trying to|hoping (?:to|for)|here (?:to|for)|calling (?:to|about|for)|interested in|feel like)\\b',
     '\\b(?:i|we) will (?:have|take|need)\\b|^(?:it|this) is about\\b',
-    '^(?:can|could|may|might) (?:i|we|you|somebody|someone|anyone|anybody)\\b|^(?:would|will) you\\b',
+    '^(?:can|could|may|might) (?:i|we|you|somebody|someone|anyone|anybody|(?:the|your|my|our) [a-z]+)\\b|^(?:would|will) you\\b',
     '^(?:is|would) it (?:be )?(?:possible|okay|ok|all right)\\b|^how (?:do|can|could|may) (?:i|we)\\b',
     '^(?:is|are) there (?:a|an|any|some|someone|somebody|anyone|anybody)\\b|^(?:do|have) you (?:have|got) (?:a|an|any|anything|something)\\b',
   ].join('|'),
 );
 const QUESTION =
   /^(?:(?:and|so|but|or|well|okay|ok|right|yes|then) )*(?:is|are|am|was|were|do(?! (?:it|that|so|not)\b)|does|did|has|have (?:you|they|we)|had|would|should|shall|will|can|could|may)\b/;
-/** A question whatever follows, such as "have to". */
+/** What another person said, up to the speaker's own words. */
+const REPORTED =
+  /\b(?:he|she|they|somebody|someone|(?:my|the|your|our) [a-z]+) (?:(?:has|have|had|just|already|always) )*(?:said|says|told|tells|confirmed|agreed|agrees|thinks)\b(?! (?:that )?(?:i|we|me to|us to)\b).*?(?=\b(?:but|so|and i|(?:can|could|may) i)\b|[.!?\n]|$)/gm;
+/** A question whatever follows, such as "have to", or "can you confirm that". */
 const ASKS_ITSELF =
-  /^(?:(?:and|so|but|or|well|okay|ok|right|yes|then) )*(?:who|whose|what|when|where|why(?! not$)|which|how(?! (?:do|can|could|may) (?:i|we)\b)|(?:would|do|did|should|shall|will|must|am) (?:i|we))\b/;
+  /^(?:(?:and|so|but|or|well|okay|ok|right|yes|then) )*(?:who|whose|what|when|where|why(?! not$)|which|how(?! (?:do|can|could|may) (?:i|we)\b)|(?:would|do|did|should|shall|will|must|am) (?:i|we)|(?:can|could|will|would) you (?:please )?(?:confirm|promise|explain|repeat) (?:that|whether|if|wh[a-z]+|how))\b/;
 /** Begins a statement with a subject. */
 const PRONOUN =
   /^(?:(?:and|so|but|well|because|since|yes|no|oh|actually) )*(?:i|we|you|he|she|it|they|there|this|that|these|those)\b/;
@@ -54,7 +57,7 @@ const FINITE_VERB =
 
 /** The clauses of a text. A condition makes its whole sentence `open`. */
 export function clausesWithMood(text: string): Clause[] {
-  return (normalize(text).match(SENTENCE) ?? []).flatMap((sentence) => {
+  return (normalize(text).replaceAll(REPORTED, ' ').match(SENTENCE) ?? []).flatMap((sentence) => {
     const words = tokenize(sentence).join(' ');
     const isOpen = OPEN.test(words.replaceAll(POLITE, ' '));
     const clauses = sentence.split(CLAUSE_BREAK).filter((clause) => clause?.trim());

@@ -14,7 +14,16 @@ import {
   YES_PHRASES,
 } from './lexicon.ts';
 import { givesNoAnswer } from './mood.ts';
-import { CJK, clausesOf, containsPhrase, isNegated, normalizedPhrase, termsOf, tokenize } from './terms.ts';
+import {
+  CJK,
+  clausesOf,
+  containsPhrase,
+  countSharedTerms,
+  isNegated,
+  normalizedPhrase,
+  termsOf,
+  tokenize,
+} from './terms.ts';
 
 export type Polarity = 'yes' | 'no';
 
@@ -40,6 +49,16 @@ export function polarityOf(text: string): Polarity | undefined {
   if (agrees(text)) return 'yes';
   const clauses = clausesOf(text).filter((clause) => termsOf(clause).length > 0 && !NO_REFUSAL.test(clause));
   return clauses.length > 0 && clauses.every(isNegated) ? 'no' : undefined;
+}
+
+/** Whether a text says yes, and nothing that is foreign to what it is about: "yes, I heard you" confirms nothing. */
+export function agreesTo(text: string, about: string): boolean {
+  if (polarityOf(text) !== 'yes') return false;
+  const asked = termsOf(about);
+  return clausesOf(text).every((clause) => {
+    const terms = termsOf(clause);
+    return terms.length === 0 || polarityOf(clause) === 'yes' || countSharedTerms(terms, asked) > 0;
+  });
 }
 
 function agrees(text: string): boolean {

@@ -1,6 +1,6 @@
 import { NO_CUES, NOTHING_MORE, PARAPHRASES, YES_CUES, YES_HEDGE } from './lexicon.ts';
 import { type Clause, clausesWithMood, type Mood, withoutDeniedFacts } from './mood.ts';
-import { expectationOf, polarityOf } from './polarity.ts';
+import { agreesTo, expectationOf, polarityOf } from './polarity.ts';
 import type { Choice, Situation } from './request.ts';
 import {
   containsPhrase,
@@ -30,6 +30,7 @@ const SUBJECT =
 const WANTS =
   /\b(?:wants?|needs?|would like|wishes|wish|likes? to|is looking|requests?|asks? to)\b(?! to know)/i;
 const ASKS_FOR = /\basks? for\b/i;
+const ASKS = /\basks?\b/i;
 const ASKS_BACK = /^(?:can|could|may|would|will) (?:i|we|you)\b/;
 const WISHED_VERB =
   /\b(?:want|need|like|love|prefer|have|wish|going|trying|hoping|calling) to (?:please )?(\p{L}+)|^(?:can|could|may) (?:i|we|you) (?:please )?(\p{L}+)|^(?:please )?(cancel|change|check|clean|confirm|keep|move|return|show)\b/u;
@@ -107,10 +108,13 @@ function paraphrased(text: string): string {
 function wordScore(sentence: string, clauses: readonly Clause[]): number {
   const plain = paraphrased(sentence.trim().replace(SUBJECT, ''));
   const kind = kindOf(sentence);
-  const meant = clauses.filter(({ mood }) => !EXCLUDED[kind].includes(mood));
-  const spoken = meant.map(({ text }) =>
-    isNegated(plain) || kind !== 'tells' ? text : withoutDeniedFacts(text),
-  );
+  const meant = clauses.filter(({ mood, text }) => {
+    // "We had breakfast" asks nothing about it; "my parcel has not come" does.
+    if (kind === 'asks' && mood === 'statement') return isNegated(text);
+    return !EXCLUDED[kind].includes(mood);
+  });
+  const takesFacts = !isNegated(plain) && (kind === 'tells' || kind === 'asks');
+  const spoken = meant.map(({ text }) => (takesFacts ? withoutDeniedFacts(text) : text));
   if (kind === 'agrees' && !namesAgreement(spoken.join('. '))) return 0;
   const terms = termsOf(spoken.join('. '));
   const sought = termsOf(plain);
@@ -129,7 +133,8 @@ function wishesOtherwise(wish: string, sentence: string): boolean {
   const [done] = termsOf(stated ?? asked ?? ordered ?? '');
   const [sought] = termsOf(WANTED_VERB.exec(sentence)?.[1] ?? '');
   if (!done || !sought || LIGHT_VERBS.has(done.word)) return false;
-  return !termsOf(sentence).some(({ word }) => isSameTerm(word, done.word));
+  const named = LIGHT_VERBS.has(sought.word) || ALTERNATIVE.test(sentence) ? termsOf(sentence) : [sought];
+  return !named.some(({ word }) => isSameTerm(word, done.word));
 }
 
 function namesAgreement(text: string): boolean {
@@ -138,20 +143,22 @@ function namesAgreement(text: string): boolean {
   return words.some((word) => YES_CUES.has(word) || NO_CUES.has(word));
 }
 
-type Kind = 'agrees' | 'wants' | 'asks_for' | 'tells';
+type Kind = 'agrees' | 'wants' | 'asks_for' | 'asks' | 'tells';
 
 /** What cannot mean an edge of a kind. */
 const EXCLUDED: Readonly<Record<Kind, readonly Mood[]>> = {
   agrees: ['open', 'question'],
   wants: ['open', 'question', 'statement'],
   asks_for: ['open', 'statement'],
+  asks: [],
   tells: [],
 };
 
 function kindOf(sentence: string): Kind {
   if (expectationOf(sentence)?.isExplicit) return 'agrees';
   if (WANTS.test(sentence) && !NOTHING_MORE.test(sentence)) return 'wants';
-  return ASKS_FOR.test(sentence) ? 'asks_for' : 'tells';
+  if (ASKS_FOR.test(sentence)) return 'asks_for';
+  return ASKS.test(sentence) ? 'asks' : 'tells';
 }
 
 function alternativesOf(sentence: string): string[] {
@@ -179,10 +186,12 @@ function polarityScore(sentence: string, text: string, { node }: Situation): num
   const expectation = expectationOf(sentence);
   if (!polarity || expectation?.polarity !== polarity) return 0;
   if (termsOf(text).length > MAX_POLARITY_TERMS) return 0;
+  const about = `${node?.title ?? ''}. ${node?.prompt ?? ''}`;
+  if (polarity === 'yes' && !agreesTo(text, `${about} ${sentence}`)) return 0;
   if (expectation.isExplicit) return ANSWER_SCORE;
   if (NOTHING_MORE.test(sentence)) return BEGINS_WITH_NO.test(text) ? WISH_SCORE : 0;
   // A bare yes confirms only the wish that the node asks about.
-  const asked = termsOf(`${node?.title ?? ''}. ${node?.prompt ?? ''}`).map(affirmed);
+  const asked = termsOf(about).map(affirmed);
   return termOverlap(termsOf(sentence).map(affirmed), asked) > 0 ? WISH_SCORE : 0;
 }
 
@@ -190,9 +199,10 @@ function affirmed({ word }: Term): Term {
   return { word, negated: false };
 }
 
-/** The best choice, unless it is too low or ambiguous. */
+/** The best choice, unless it is ambiguous. A low one is taken only where the words fit no other choice at all. */
 function leader(scored: readonly Scored[]): Choice | undefined {
   const [first, second] = scored.toSorted((one, other) => other.score - one.score);
-  if (!first || first.score < MIN_SCORE) return undefined;
+  if (!first || first.score <= 0) return undefined;
+  if (first.score < MIN_SCORE) return second && second.score > 0 ? undefined : first.choice;
   return second && first.score - second.score < MIN_LEAD ? undefined : first.choice;
 }

@@ -1,6 +1,6 @@
 import { extractVariables, splitIdentifier } from './extract.ts';
 import { type Clause, clausesWithMood } from './mood.ts';
-import { isUnsure, polarityOf } from './polarity.ts';
+import { agreesTo, isUnsure, polarityOf } from './polarity.ts';
 import type { JsonObject, RuleRequest, Tool, VariableConfig } from './request.ts';
 import { type Term, termOverlap, termsOf } from './terms.ts';
 
@@ -30,7 +30,7 @@ export function chooseToolCall(request: RuleRequest, text: string): ToolDecision
   }
   const clauses = clausesWithMood(text);
   const allowed = offered.filter(({ name }) => !isAgainst(clauses, LOOK_UP.test(name)));
-  const named = allowed.find((tool) => isCalledAt(tool, prompt, text));
+  const named = allowed.find((tool) => isCalledAt(tool, prompt, clauses));
   const wish = named && decideOn(named, text, request, false);
   if (wish) return wish;
   const [best] = allowed
@@ -48,10 +48,14 @@ function isAgainst(clauses: readonly Clause[], looksUp: boolean): boolean {
 }
 
 /** Whether a prompt has a tool called now: one that it ties to a condition waits for the user's yes. */
-function isCalledAt({ name }: Tool, prompt: string, text: string): boolean {
+function isCalledAt({ name, description = '' }: Tool, prompt: string, clauses: readonly Clause[]): boolean {
   const task = prompt.split(/(?<=[.!?])\s+|\n+/).find((line) => line.split(/[^\w-]+/).includes(name));
   if (task === undefined || FORBIDS.test(task)) return false;
-  return !ON_CONDITION.test(task) || polarityOf(text) === 'yes';
+  if (!ON_CONDITION.test(task)) return true;
+  return agreesTo(
+    clauses.map(({ text }) => text).join('. '),
+    `${prompt} ${description} ${splitIdentifier(name)}`,
+  );
 }
 
 /** The clauses that can ask for a tool: a statement tells something else. */

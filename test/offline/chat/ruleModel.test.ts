@@ -220,6 +220,15 @@ describe('Tools', () => {
     ['If I book an appointment, what does it cost?', false],
     ['I booked an appointment last week.', false],
     ['I am a person.', false],
+    ['Yes, we are coming.', true],
+    ['Yes, book it for today.', true],
+    ['Yes, I heard you.', false],
+    ['Okay okay, stop talking.', false],
+    ['Yes, I want to move it.', false],
+    ['Can I book it later?', false],
+    ['Can you confirm that it is an appointment?', false],
+    ['She said "yes, book it" but I disagree.', false],
+    ['My wife says yes, so please book it.', true],
   ])('calls a tool that the prompt ties to a condition for “%s”: %s', (text, isCalled) => {
     expect(atDesk('When the caller agrees, call book_appointment.', text)).toBe(isCalled);
   });
