@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 
 /**
  * Resolves a path of the package, for sources and for the build, which is one folder deeper.
@@ -16,4 +17,10 @@ export function packagePath(path: string): string {
     folder = dirname(folder);
   }
   return join(folder, path);
+}
+
+/** The version of Callway, as package.json has it. */
+export function packageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(packagePath('package.json'), 'utf8'));
+  return z.object({ version: z.string() }).parse(manifest).version;
 }

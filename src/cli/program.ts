@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { z } from 'zod';
 import { ConfigurationError } from '../base/configurationError.ts';
-import { packagePath } from '../base/packagePath.ts';
+import { packageVersion } from '../base/packagePath.ts';
 import { withLeadingAdminOptions } from './adminCommand.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from './command.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -12,8 +10,6 @@ import { projectCommands } from './commands/project.ts';
 import { secretsCommands } from './commands/secrets.ts';
 import { streamCheckCommand } from './commands/streamCheck.ts';
 import { testCommands } from './commands/test.ts';
-
-const PACKAGE = packagePath('package.json');
 
 /**
  * Runs `callway` with these arguments.
@@ -25,7 +21,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   let exitCode: ExitCode = EXIT.ok;
   const program = new Command('callway')
     .description('Administers a Callway service and checks its setup.')
-    .version(versionOf(readFileSync(PACKAGE, 'utf8')))
+    .version(packageVersion())
     .showHelpAfterError('(add --help for the options)')
     .configureOutput({ writeOut: context.write, writeErr: context.writeError })
     .exitOverride();
@@ -67,8 +63,4 @@ function toExitCode(error: unknown, context: CliContext): ExitCode {
     return EXIT.configuration;
   }
   throw error;
-}
-
-function versionOf(packageJson: string): string {
-  return z.object({ version: z.string() }).parse(JSON.parse(packageJson)).version;
 }

@@ -3,10 +3,14 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 
+import { packageVersion } from '../../base/packagePath.ts';
 import { webhookBodySchemas } from '../../webhooks/events.ts';
 import type { App } from '../ports.ts';
 
-const VERSION = '1.0.0';
+/** The console's icon, as in `console/public/favicon.svg`. */
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0b7285"/><path d="M8 14v4M13.3 9v14M18.7 12v8M24 7v18" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>';
+const ICON_TYPE = 'image/svg+xml';
 
 /** Documents every route that is registered after it: `/openapi.json`, and Swagger UI at `/docs`. */
 export async function openApi(app: App, publicUrl: () => string): Promise<void> {
@@ -15,7 +19,7 @@ export async function openApi(app: App, publicUrl: () => string): Promise<void> 
       openapi: '3.1.0',
       info: {
         title: 'Callway',
-        version: VERSION,
+        version: packageVersion(),
         description:
           'A voice gateway: phone calls over your own SIP trunks, and an OpenAI-compatible chat API, on one engine that follows a pathway.',
       },
@@ -49,6 +53,11 @@ export async function openApi(app: App, publicUrl: () => string): Promise<void> 
         if (COPIES.has(request.routeOptions.url)) reply.redirect('../openapi.json');
         else next();
       },
+    },
+    logo: { type: ICON_TYPE, content: ICON, href: '/docs' },
+    theme: {
+      title: 'Callway API',
+      favicon: [{ filename: 'icon.svg', rel: 'icon', type: ICON_TYPE, sizes: 'any', content: ICON }],
     },
   });
 }

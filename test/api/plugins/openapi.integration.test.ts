@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, onTestFinished, test } from 'vitest';
 
+import manifest from '../../../package.json' with { type: 'json' };
 import { createTestApp } from '../support/testApp.ts';
 
 const DOCS = /^\/docs(\/|$)/;
@@ -27,6 +28,21 @@ test('The OpenAPI document is valid OpenAPI 3.1', async () => {
   expect(errors).toBeUndefined();
   expect(valid).toBe(true);
   expect(document.openapi).toMatch(/^3\.1\./);
+});
+
+test('The API document has the version of the package, and its page no other product’s name or icon', async () => {
+  const { app, document } = await describedApp();
+  expect(document.info.version).toBe(manifest.version);
+  const page = (await app.inject('/docs')).body;
+  const script = (await app.inject('/docs/static/swagger-initializer.js')).body;
+  expect(page).toContain('<title>Callway API</title>');
+  expect([...page.matchAll(/rel="icon"[^>]+href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
+    '/docs/static/theme/icon.svg',
+  ]);
+  const shown = /img.src = 'data:image\/svg\+xml;base64,([^']+)'/.exec(script)?.[1] ?? '';
+  expect((await app.inject('/docs/static/theme/icon.svg')).body).toBe(
+    Buffer.from(shown, 'base64').toString(),
+  );
 });
 
 test('The OpenAPI document is sent compressed, and not again to a client that has it', async () => {
