@@ -76,8 +76,11 @@ async function newReader(): Promise<GuideReader> {
 describe('Each command of the guide prints what the guide shows:', { timeout: TIMEOUT }, () => {
   test.each([
     'pathways-and-tools.md',
+    'nodes-and-edges.md',
     'variables.md',
     'connect-a-trunk.md',
+    'connect-a-pbx.md',
+    'results.md',
     'bring-your-own-bot.md',
     'recordings.md',
     'documents.md',
