@@ -55,6 +55,15 @@ test.each(['docs/architecture.md', 'CONTRIBUTING.md', 'SECURITY.md', 'README.md'
   },
 );
 
+test('Every test that SECURITY.md names by its title exists', () => {
+  const named = [...read('SECURITY.md').matchAll(/`(test\/[\w./-]+)` \(“([^)]+)”\)/g)];
+  const titles = named.flatMap(([, file = '', list = '']) =>
+    list.split('”, “').map((title) => [file, title]),
+  );
+  expect(titles.length).toBeGreaterThan(15);
+  expect(titles.filter(([file = '', title = '']) => !read(file).includes(`'${title}'`))).toEqual([]);
+});
+
 test('The index of the documentation links every page', () => {
   const index = read('docs/README.md');
   const pages = pagesIn('docs').map((page) => path.relative('docs', page));
