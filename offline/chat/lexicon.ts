@@ -79,7 +79,7 @@ export const WHOLE_YES =
   /^(?:i do|i would|i am|we do|we would|we are|right|correct|exactly|fine|all right|alright)(?: (?:please|thanks|thank you|yes|yeah|sure|indeed|that is|with me|by me|for me|like that|like to|love to|go ahead|then))*$|^(?:i|we) (?:am|are|will|can)(?: still| be| both| all)* (?:there|come|coming|make it)\b/;
 /** What follows a yes that is none yet. */
 export const YES_HEDGE =
-  /\b(?:but|except|though|although|first|before|after|once|when|until|as soon as|as long as|provided|only|however|question|questions|instead|other|another|different|cancel|change)\b/;
+  /\b(?:but|except|though|although|first|before|after|once|when|until|as soon as|as long as|provided|only|however|question|questions|instead|other|another|different|cancel|change|i know|i see|agree that)\b/;
 /** Words that agree, and refuse before a "not". */
 export const EMPHATIC_NO =
   /^(?:absolutely|certainly|definitely|of course|probably|better|rather|i would rather|i think) not\b/;

@@ -1,5 +1,5 @@
 import { CLAUSE_BREAK } from './lexicon.ts';
-import { isNegated, normalize, tokenize } from './terms.ts';
+import { isNegated, normalize, type Term, termsOf, tokenize } from './terms.ts';
 
 /** A clause, and what the speaker does with it. Each text is normalized. */
 export interface Clause {
@@ -48,12 +48,34 @@ const REPORTED =
 /** A question whatever follows, such as "have to", or "can you confirm that". */
 const ASKS_ITSELF =
   /^(?:(?:and|so|but|or|well|okay|ok|right|yes|then) )*(?:who|whose|what|when|where|why(?! not$)|which|how(?! (?:do|can|could|may) (?:i|we)\b)|(?:would|do|did|should|shall|will|must|am) (?:i|we)|(?:can|could|will|would) you (?:please )?(?:confirm|promise|explain|repeat) (?:that|whether|if|wh[a-z]+|how))\b/;
+/** Asks back, in the order of a statement. */
+const YOU = /^(?:(?:and|so|but|or|well|okay|ok|right|yes|then) )*you\b/;
 /** Begins a statement with a subject. */
 const PRONOUN =
   /^(?:(?:and|so|but|well|because|since|yes|no|oh|actually) )*(?:i|we|you|he|she|it|they|there|this|that|these|those)\b/;
 const SUBJECT = /^(?:the|a|an|my|our|your|his|her|their|one|some|somebody|someone|nobody|no one|everybody)\b/;
 const FINITE_VERB =
   /\b(?:is|are|was|were|has|have|had|did|does|can|could|will|told|said|came|went|got|gave|left|made|took)\b|\b\p{L}{3,}ed\b/u;
+
+const WISHED_VERB =
+  /\b(?:want|need|like|love|prefer|have|wish|going|trying|hoping|calling) to (?:please )?(\p{L}+)|^(?:can|could|may) (?:i|we|you) (?:please )?(\p{L}+)|^please (\p{L}+)|^(cancel|change|check|clean|confirm|keep|move|return|show)\b/u;
+/** Verbs that leave open what is to be done. */
+const LIGHT_VERBS: ReadonlySet<string> = new Set([
+  'mak',
+  'make',
+  'take',
+  'tak',
+  'com',
+  'come',
+  'speak',
+  'talk',
+  'connect',
+  'transfer',
+  'put',
+  'reach',
+  'call',
+  'help',
+]);
 
 /** The clauses of a text. A condition makes its whole sentence `open`. */
 export function clausesWithMood(text: string): Clause[] {
@@ -74,11 +96,24 @@ export function givesNoAnswer(text: string): boolean {
 }
 
 function moodOf(clause: string, asks: boolean): Mood {
-  if (ASKS_ITSELF.test(clause)) return 'question';
+  if (ASKS_ITSELF.test(clause) || (asks && YOU.test(clause))) return 'question';
   if (WISH.test(clause)) return 'wish';
   if (asks || QUESTION.test(clause)) return 'question';
   const states = PRONOUN.test(clause) || (SUBJECT.test(clause) && FINITE_VERB.test(clause));
   return states ? 'statement' : 'phrase';
+}
+
+export function isLightVerb(verb: string): boolean {
+  return termsOf(verb).some(({ word }) => LIGHT_VERBS.has(word));
+}
+
+/** What a clause wishes to do; undefined where its verb leaves that open, as in "make an appointment". */
+export function wishedVerb(clause: string): Term | undefined {
+  const verb =
+    WISHED_VERB.exec(clause)
+      ?.slice(1)
+      .find((word) => word !== undefined) ?? '';
+  return isLightVerb(verb) ? undefined : termsOf(verb)[0];
 }
 
 /** Tells what is so, not what the speaker wants. */

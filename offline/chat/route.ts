@@ -1,5 +1,12 @@
 import { NO_CUES, NOTHING_MORE, PARAPHRASES, YES_CUES, YES_HEDGE } from './lexicon.ts';
-import { type Clause, clausesWithMood, type Mood, withoutDeniedFacts } from './mood.ts';
+import {
+  type Clause,
+  clausesWithMood,
+  isLightVerb,
+  type Mood,
+  wishedVerb,
+  withoutDeniedFacts,
+} from './mood.ts';
 import { agreesTo, expectationOf, polarityOf } from './polarity.ts';
 import type { Choice, Situation } from './request.ts';
 import {
@@ -32,26 +39,7 @@ const WANTS =
 const ASKS_FOR = /\basks? for\b/i;
 const ASKS = /\basks?\b/i;
 const ASKS_BACK = /^(?:can|could|may|would|will) (?:i|we|you)\b/;
-const WISHED_VERB =
-  /\b(?:want|need|like|love|prefer|have|wish|going|trying|hoping|calling) to (?:please )?(\p{L}+)|^(?:can|could|may) (?:i|we|you) (?:please )?(\p{L}+)|^(?:please )?(cancel|change|check|clean|confirm|keep|move|return|show)\b/u;
 const WANTED_VERB = /\b(?:wants?|needs?|would like|wishes|asks?) to (\p{L}+)/u;
-/** Verbs that leave open what is to be done. */
-const LIGHT_VERBS: ReadonlySet<string> = new Set([
-  'mak',
-  'make',
-  'take',
-  'tak',
-  'com',
-  'come',
-  'speak',
-  'talk',
-  'connect',
-  'transfer',
-  'put',
-  'reach',
-  'call',
-  'help',
-]);
 const BEGINS_WITH_NO = /^(?:no|nope|nah)\b/i;
 /** A "no" in a sentence that does not negate what follows it. */
 const SAYS_NO = /\b(?:(?:says?|answers?) no|nothing (?:more|else|further))\b/i;
@@ -129,11 +117,11 @@ function wordScore(sentence: string, clauses: readonly Clause[]): number {
 
 /** Whether a wish and an edge name two things to do: "see the room" is not "book the room". */
 function wishesOtherwise(wish: string, sentence: string): boolean {
-  const [, stated, asked, ordered] = WISHED_VERB.exec(wish) ?? [];
-  const [done] = termsOf(stated ?? asked ?? ordered ?? '');
-  const [sought] = termsOf(WANTED_VERB.exec(sentence)?.[1] ?? '');
-  if (!done || !sought || LIGHT_VERBS.has(done.word)) return false;
-  const named = LIGHT_VERBS.has(sought.word) || ALTERNATIVE.test(sentence) ? termsOf(sentence) : [sought];
+  const done = wishedVerb(wish);
+  const verb = WANTED_VERB.exec(sentence)?.[1] ?? '';
+  const [sought] = termsOf(verb);
+  if (!done || !sought) return false;
+  const named = isLightVerb(verb) || ALTERNATIVE.test(sentence) ? termsOf(sentence) : [sought];
   return !named.some(({ word }) => isSameTerm(word, done.word));
 }
 

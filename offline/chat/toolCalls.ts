@@ -1,8 +1,8 @@
 import { extractVariables, splitIdentifier } from './extract.ts';
-import { type Clause, clausesWithMood } from './mood.ts';
+import { type Clause, clausesWithMood, wishedVerb } from './mood.ts';
 import { agreesTo, isUnsure, polarityOf } from './polarity.ts';
 import type { JsonObject, RuleRequest, Tool, VariableConfig } from './request.ts';
-import { type Term, termOverlap, termsOf } from './terms.ts';
+import { isSameTerm, type Term, termOverlap, termsOf } from './terms.ts';
 
 /** A lower overlap is not a match. */
 const MIN_SCORE = 0.3;
@@ -58,9 +58,14 @@ function isCalledAt({ name, description = '' }: Tool, prompt: string, clauses: r
   );
 }
 
-/** The clauses that can ask for a tool: a statement tells something else. */
+/** The clauses that can ask for a tool: a statement tells something else, another verb asks for something else. */
 function wordsFor({ name }: Tool, clauses: readonly Clause[]): string {
-  const meant = clauses.filter(({ mood }) => mood !== 'statement' || LOOK_UP.test(name));
+  const [done] = termsOf(splitIdentifier(name));
+  const meant = clauses.filter(({ mood, text }) => {
+    if (LOOK_UP.test(name)) return true;
+    const verb = wishedVerb(text);
+    return mood !== 'statement' && (!verb || !done || isSameTerm(verb.word, done.word));
+  });
   return meant.map(({ text }) => text).join('. ');
 }
 
