@@ -3,6 +3,13 @@ import { z } from 'zod';
 import type { ErrorDetail } from '../base/errors.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
 import { checkTemplate } from './pathway/templates.ts';
+import {
+  type TransferTarget,
+  type TransferTargetInput,
+  targetWithTrunk,
+  toTransferTarget,
+  transferTrunkId,
+} from './transferTarget.ts';
 
 export const TRANSFER_MODES = ['blind', 'refer', 'warm'] as const;
 /** How a transfer ends that does not join its parties. */
@@ -67,6 +74,9 @@ export const transferFields = {
     .describe(
       'Whether the agent leaves when both are joined, or stays silently and writes what both say into the history. Default: `leave`.',
     ),
+  trunkId: transferTrunkId.describe(
+    'The trunk for targets that name none. Default: those of the call’s number.',
+  ),
 } as const;
 
 export const transferOptionFields = Object.fromEntries(
@@ -78,28 +88,56 @@ export const transferOptions = z.strictObject(transferOptionFields);
 
 /** As a channel passes it on; `to` is the first target. */
 export const transferRequest = transferOptions.extend({
-  targets: z.array(z.string().min(1).max(255)).min(1).max(MAX_TRANSFER_TARGETS).optional(),
+  targets: z
+    .array(targetWithTrunk(z.string().min(1).max(255)))
+    .min(1)
+    .max(MAX_TRANSFER_TARGETS)
+    .optional(),
 });
 
 export type TransferOptions = z.output<typeof transferOptions>;
 export type TransferRequest = z.output<typeof transferRequest>;
 export type HoldMusicChoice = NonNullable<TransferOptions['holdMusic']>;
 
-/** Exactly one of `to` and `targets`. @returns Undefined for none, both or an empty list. */
-export function targetsOf({
-  to,
-  targets,
-}: {
-  readonly to?: string | undefined;
-  readonly targets?: readonly string[] | undefined;
-}): readonly string[] | undefined {
-  if (to !== undefined) return targets === undefined ? [to] : undefined;
-  return targets !== undefined && targets.length > 0 ? targets : undefined;
+/** Targets as users write them: exactly one of `to` and `targets`. */
+export interface GivenTargets {
+  readonly to?: TransferTargetInput | undefined;
+  readonly targets?: readonly TransferTargetInput[] | undefined;
+  /** For those that name none. */
+  readonly trunkId?: string | undefined;
+}
+
+/** @returns Undefined for none, both or an empty list. */
+export function targetsOf({ to, targets, trunkId }: GivenTargets): readonly TransferTarget[] | undefined {
+  if (to !== undefined && targets !== undefined) return undefined;
+  const given = to === undefined ? (targets ?? []) : [to];
+  if (given.length === 0) return undefined;
+  return given.map(toTransferTarget).map((target) => ({ to: target.to, trunkId: target.trunkId ?? trunkId }));
+}
+
+/**
+ * A transfer as channels are told of it: `to` is the first target; without options where all are the default.
+ *
+ * @param targets - At least one, each with its trunk.
+ */
+export function transferOrder(
+  targets: readonly TransferTarget[],
+  { trunkId: _ofTargets, ...given }: TransferOptions,
+): { readonly to: string; readonly options?: TransferRequest } {
+  const [first = { to: '' }] = targets;
+  const several = targets.map(({ to, trunkId }) => (trunkId === undefined ? to : { to, trunkId }));
+  const options = omitUndefined({
+    ...given,
+    trunkId: targets.length > 1 ? undefined : first.trunkId,
+    targets: targets.length > 1 ? several : undefined,
+  });
+  return Object.keys(options).length === 0 ? { to: first.to } : { to: first.to, options };
 }
 
 /** The options of an object that has other fields too. */
 export function pickTransferOptions(data: Partial<TransferOptions>): TransferOptions {
-  const { mode, announce, acceptBy, acceptDigit, timeoutSeconds, strategy, holdMusic, afterJoin } = data;
+  const { mode, announce, acceptBy, acceptDigit, timeoutSeconds, strategy, holdMusic, afterJoin, trunkId } =
+    data;
   return omitUndefined({
     mode,
     announce,
@@ -109,6 +147,7 @@ export function pickTransferOptions(data: Partial<TransferOptions>): TransferOpt
     strategy,
     holdMusic,
     afterJoin,
+    trunkId,
   });
 }
 

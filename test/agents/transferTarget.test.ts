@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { isTransferTargetAllowed, readTransferTarget } from '../../src/agents/transferTarget.ts';
+import { allowedTarget, readTransferTarget, sipHost } from '../../src/agents/transferTarget.ts';
 
 test.each([
   ['+886223456789', '+886223456789'],
@@ -31,5 +31,34 @@ test.each([
   [['sip:desk@pbx.example'], 'sip:desk2@pbx.example', false],
   [[], '+886223456789', false],
 ])('With the targets %j a model may choose %s: %s', (targets, to, expected) => {
-  expect(isTransferTargetAllowed(targets, to)).toBe(expected);
+  expect(allowedTarget(targets, { to }) !== undefined).toBe(expected);
+});
+
+test.each([
+  ['the trunk of its entry', undefined, { to: '0223456789', trunkId: 'a' }],
+  ['that same trunk, which it names itself', 'a', { to: '0223456789', trunkId: 'a' }],
+  ['no other trunk', 'b', undefined],
+])('A listed target with a trunk is called over %s', (_, trunkId, expected) => {
+  expect(allowedTarget([{ to: '+886223456789', trunkId: 'a' }], { to: '0223456789', trunkId })).toEqual(
+    expected,
+  );
+});
+
+test.each([
+  ['PBX.Example.com', 'pbx.example.com'],
+  ['pbx.example.com.', 'pbx.example.com'],
+  ['192.0.2.1', '192.0.2.1'],
+  ['[2001:DB8::1]', '2001:db8::1'],
+  ['_sip.example', '_sip.example'],
+  ['*.example.com', undefined],
+  ['.example.com', undefined],
+  ['example..com', undefined],
+  ['sip:example.com', undefined],
+  ['example.com:5060', undefined],
+  ['user@example.com', undefined],
+  ['example.com/x', undefined],
+  ['-', undefined],
+  ['', undefined],
+])('The host of %j is %j', (text, expected) => {
+  expect(sipHost(text)).toBe(expected);
 });

@@ -80,6 +80,10 @@ describe('A new project', () => {
     });
     expect((await transfer('sip:+886204123456@pbx.example')).status).toBe(422);
     const target = `sip:desk@pbx.example;method=BYE?Replaces=${encodeURIComponent('x;to-tag=1')}`;
+    const unlisted = await transfer(target);
+    expect([unlisted.status, unlisted.body.code]).toEqual([422, 'destination_not_allowed']);
+    expect(unlisted.body.error).toContain('allowedSipDomains does not have pbx.example');
+    await limit({ allowedSipDomains: ['pbx.example'] });
     expect((await transfer(target)).status).toBe(202);
     const refer = await carrier.next(/^REFER /);
     expect(header(refer, 'Refer-To')).toBe('<sip:desk@pbx.example>');

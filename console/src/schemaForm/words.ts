@@ -9,6 +9,7 @@ const NAMES: Readonly<Record<string, string>> = {
   http: 'HTTP request',
   url: 'URL',
   to: 'Transfer to',
+  trunkId: 'Trunk',
   topK: 'Chunks at most',
   returns: 'Returns to where it was',
   type: 'Type',

@@ -61,6 +61,7 @@ export const ZH_NAMES: Readonly<Record<string, string>> = {
   transferTargets: '允許的轉接目標',
   notUnderstood: '聽不懂來電者時',
   transferTo: '轉接至',
+  trunkId: '中繼線',
   recording: '錄音',
   inbound: '來電',
   outbound: '去電',
@@ -167,6 +168,7 @@ export const ZH_HELP: Readonly<Record<string, string>> = {
     '模型、變數、API 與機器人只能轉接到這些目標；空白為專案可撥的全部。節點上固定的目標一律允許。',
   notUnderstood:
     '連續三次沒有辨識出來電者的任何字詞，且節點沒有對應的連線或備用連線時怎麼辦。在此之前，代理會再問兩次，並說出可以說或按的選項。',
+  trunkId: '撥打轉接目標的中繼線 ID。預設：通話號碼的中繼線。',
   transferTo: '通話轉接到的號碼或 SIP URI。預設：代理道別並掛斷。',
   recording: '錄下哪些通話，除非號碼或通話另有設定。',
   variableConfigs: '模型從對話中擷取的變數。',
@@ -249,6 +251,8 @@ export const ZH_VALUES: Readonly<Record<string, string>> = {
   provider: '僅供應商',
   'A sentence that the model evaluates': '由模型判斷的句子',
   'A JSONLogic expression over the variables': 'JSONLogic 運算式',
+  'A number or a SIP URI': '號碼或 SIP URI',
+  'With the trunk that calls it': '指定撥打的中繼線',
   String: '文字',
   Object: '物件',
 };

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
+import { sipHost } from '../transferTarget.ts';
+
 const MOST_PREFIXES = 1000;
+const MOST_DOMAINS = 100;
 const MOST_CALLS = 1_000_000;
 const MINUTES_OF_A_THOUSAND_LINES = 1000 * 24 * 60;
 const HIGHEST_RATE = 10_000;
@@ -17,6 +20,10 @@ const rate = z.strictObject({
   prefix,
   perMinute: z.number().min(0).max(HIGHEST_RATE),
 });
+const domain = z
+  .string()
+  .max(253)
+  .refine((text) => sipHost(text) !== undefined, 'must be a host name or an IP address');
 const limit = (most: number) => z.int().min(1).max(most).nullable();
 
 const fields = {
@@ -38,6 +45,13 @@ const fields = {
     .describe(
       'Premium-rate, shared-cost and satellite numbers may not be called, unless `allowedPrefixes` has a prefix of theirs with at least four digits.',
     ),
+  allowedSipDomains: z
+    .array(domain)
+    .max(MOST_DOMAINS)
+    .describe(
+      'Hosts that the project may transfer calls to by a `sip:` URI, at any port: exactly these, not their subdomains. Hosts of the project’s own trunks need not be listed; a call to one goes over that trunk.',
+    )
+    .meta({ example: ['pbx.example.com'] }),
   maxConcurrentCalls: limit(MOST_CALLS).describe(
     'Concurrent calls, inbound and outbound, and media streams. Beyond it outbound calls wait in the queue, inbound calls get 503, and media streams 429 `call_limit_exceeded`.',
   ),
@@ -75,6 +89,7 @@ export const NO_CALL_LIMITS: CallLimits = {
   blockedPrefixes: [],
   ownCountriesOnly: false,
   blockSpecialRates: false,
+  allowedSipDomains: [],
   maxConcurrentCalls: null,
   maxCallsPerMinute: null,
   maxCallsPerHour: null,

@@ -15,6 +15,7 @@ export function buildCallbacks(
   const limiter = new CallLimiter({
     projects,
     phoneNumbers,
+    trunks,
     usage: redisProjectCalls(redis, slotHolders),
     meter: usage,
     clock,

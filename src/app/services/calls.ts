@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 
 import type { UsageMeter } from '../../agents/accounts/usage.ts';
+import type { TransferTargetInput } from '../../agents/transferTarget.ts';
 import type { CallService } from '../../api/ports.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { CallwayError } from '../../base/errors.ts';
@@ -89,6 +90,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
   const limiter = new CallLimiter({
     projects,
     phoneNumbers: storage.stores.phoneNumbers,
+    trunks: storage.stores.trunks,
     usage,
     meter: parts.usage,
     clock,
@@ -125,6 +127,8 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     transferTargets: (call) => transferTargetsOf(parts, call),
     hasMedia: async (projectId, mediaId) =>
       (await storage.stores.mediaFiles.find(projectId, mediaId)) !== undefined,
+    hasTrunk: async (projectId, trunkId) =>
+      (await storage.stores.trunks.find(projectId, trunkId)) !== undefined,
     bus,
     requests,
     clock,
@@ -173,7 +177,7 @@ export async function transferTargetsOf(
     readonly storage: { stores: { releases: Pick<ReleaseStore, 'find'> } };
   },
   { projectId, sessionId }: Call,
-): Promise<readonly string[] | null> {
+): Promise<readonly TransferTargetInput[] | null> {
   const session = await conversations.find(projectId, sessionId);
   const release = session && (await storage.stores.releases.find(projectId, session.releaseId));
   return release?.agent.transferTargets ?? null;
@@ -220,7 +224,7 @@ function callService(
     hangUp: (projectId, callId) => control.hangUp(projectId, callId),
     transfer: (projectId, callId, request) => control.transfer(projectId, callId, request),
     ask: (projectId, callId, name, argument) => control.ask(projectId, callId, name, argument),
-    addParticipant: (projectId, callId, to) => control.addParticipant(projectId, callId, to),
+    addParticipant: (projectId, callId, target) => control.addParticipant(projectId, callId, target),
     quality: (call) => control.quality(call),
     mediaSamples: (call) => control.mediaSamples(call),
     trunkHealth: (trunkIds) => readTrunkHealth(health, slots, trunkIds),

@@ -7,7 +7,8 @@ import { CallwayError } from '../../base/errors.ts';
 import type { Call } from '../call.ts';
 import type { CallMetrics, RefusalReason } from '../callMetrics.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
-import { destinationRefusal } from './destinations.ts';
+import type { TrunkStore } from '../trunks/trunkStore.ts';
+import { destinationRefusal, domainRefusal, isSipUri } from './destinations.ts';
 import { callCostMillionths, MILLIONTHS_PER_UNIT, MS_PER_MINUTE, type ProjectUsage } from './projectUsage.ts';
 
 /** A leg that the project pays for. */
@@ -20,6 +21,7 @@ export interface BilledLeg {
 export interface CallLimiterDeps {
   readonly projects: Pick<ProjectStore, 'find'>;
   readonly phoneNumbers: Pick<PhoneNumberStore, 'ownNumbers'>;
+  readonly trunks: Pick<TrunkStore, 'activeOf'>;
   readonly usage: ProjectUsage;
   readonly meter: Pick<UsageMeter, 'record' | 'today'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -158,7 +160,9 @@ export class CallLimiter {
   }
 
   async #requireAllowed(projectId: string, limits: CallLimits, to: string): Promise<void> {
-    const refusal = await this.#destinationRefusal(projectId, limits, to);
+    const refusal =
+      (await this.#destinationRefusal(projectId, limits, to)) ??
+      (isSipUri(to) ? domainRefusal(limits, to, await this.#deps.trunks.activeOf(projectId)) : undefined);
     if (refusal === undefined) return;
     this.#refused(projectId, 'destination');
     const message = `This project may not call ${to}: ${refusal}; ${BY_OPERATOR}`;

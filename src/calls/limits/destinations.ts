@@ -1,5 +1,9 @@
 import type { CallLimits } from '../../agents/accounts/callLimits.ts';
+import type { Destinations } from '../../agents/pathway/review/review.ts';
+import { readSipHost, sipHost, type TransferTarget } from '../../agents/transferTarget.ts';
 import { parseCarrierNumber } from '../../base/e164.ts';
+import type { Trunk } from '../trunks/trunk.ts';
+import { isAtHost } from '../trunks/trunkSelection.ts';
 import { areOfOneCountry, callingCodeOf, isSpecialRate } from './numberTypes.ts';
 
 /** Digits of the shortest public number; fewer are an extension. @see normalizeNumber */
@@ -51,6 +55,38 @@ export function destinationRefusal(
   return `ownCountriesOnly allows its own countries (${codes})`;
 }
 
+/** Why a transfer to this target would fail, as far as that is known before a call. @param target - Normalized. */
+export function transferRefusal(
+  { limits, ownNumbers, trunks }: Destinations,
+  { to, trunkId }: TransferTarget,
+): string | undefined {
+  if (trunkId !== undefined && !trunks.some(({ id }) => id === trunkId))
+    return `it has no active trunk ${trunkId}`;
+  return destinationRefusal(limits, to, ownNumbers) ?? domainRefusal(limits, to, trunks);
+}
+
+/**
+ * Why a project may not call the host of a `sip:` URI.
+ *
+ * @param trunks - The project's active ones, whose hosts it may call.
+ * @returns Undefined for a number, and where the host is allowed.
+ */
+export function domainRefusal(
+  { allowedSipDomains }: Pick<CallLimits, 'allowedSipDomains'>,
+  to: string,
+  trunks: readonly Pick<Trunk, 'host' | 'port' | 'fromDomain'>[],
+): string | undefined {
+  if (!isSipUri(to)) return undefined;
+  const uri = readSipHost(to);
+  if (!uri) return 'its host is neither a name nor an address';
+  if (trunks.some((trunk) => isAtHost(trunk, uri))) return undefined;
+  return allowedSipDomains.some((domain) => sipHost(domain) === uri.host)
+    ? undefined
+    : `allowedSipDomains does not have ${uri.host}, and none of its trunks is there`;
+}
+
+export const isSipUri = (to: string): boolean => /^sips?:/i.test(to);
+
 function prefixRefusal(
   { allowedPrefixes, blockedPrefixes }: DestinationRules,
   number?: string,
@@ -75,7 +111,7 @@ export function parseDestination(to: string): string | undefined {
 
 /** The number itself, or the user part of a SIP URI, if it has one. */
 function userOf(to: string): string | undefined {
-  if (!/^sips?:/i.test(to)) return to.replace(/^tel:/i, '').replace(/;.*$/, '');
+  if (!isSipUri(to)) return to.replace(/^tel:/i, '').replace(/;.*$/, '');
   const user = SIP_USER.exec(to)?.[1];
   if (user === undefined) return undefined;
   try {

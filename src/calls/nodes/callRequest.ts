@@ -1,3 +1,4 @@
+import type { TransferTarget } from '../../agents/transferTarget.ts';
 import type { ThreadFailure } from '../../media/engine/threadMessages.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaSamples } from '../../media/mediaSamples.ts';
@@ -23,7 +24,7 @@ export interface CallRequestTypes {
   readonly instruct: [{ readonly text: string }, Supervision];
   readonly pause_agent: [{ readonly isPaused: boolean }, Supervision];
   readonly pause_recording: [{ readonly isPaused: boolean }, Supervision];
-  readonly add_participant: [{ readonly to: string }, Participant];
+  readonly add_participant: [TransferTarget, Participant];
   readonly list_participants: [undefined, readonly Participant[]];
   readonly change_participant: [ParticipantChange & { readonly id: string }, Participant];
   readonly remove_participant: [{ readonly id: string }, null];

@@ -1,3 +1,4 @@
+import type { TransferTarget } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError, notFound } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
@@ -74,7 +75,7 @@ export class CallParticipants {
       case 'list_participants':
         return [...this.#legs.values()].map(({ state }) => state);
       case 'add_participant':
-        return this.#add(argument.to, media);
+        return this.#add(argument, media);
       case 'change_participant':
         return await this.#change(this.#require(argument.id), argument);
       case 'remove_participant':
@@ -90,7 +91,7 @@ export class CallParticipants {
     await Promise.all(this.#running);
   }
 
-  #add(to: string, media: MediaSession): Participant {
+  #add(target: TransferTarget, media: MediaSession): Participant {
     if (this.#legs.size >= MAX_PARTICIPANTS) {
       const message = `The call has ${MAX_PARTICIPANTS} participants, which is the most`;
       throw new CallwayError('conflict', 'too_many_participants', message);
@@ -100,14 +101,14 @@ export class CallParticipants {
     const leg: ParticipantLeg = new ParticipantLeg(
       {
         media,
-        dial: (target) => dialTarget(target, { bridgeWith: media, ringTimeoutMs }),
+        dial: () => dialTarget(target, { bridgeWith: media, ringTimeoutMs }),
         onJoined: () => this.#report('joined', leg.state),
         music: this.#music,
         clock,
         onError,
       },
       makeId(),
-      to,
+      target.to,
     );
     this.#legs.set(leg.id, leg);
     this.#dialed.push(leg);

@@ -10,7 +10,7 @@ export interface ParticipantLegDeps {
   /** The caller's. */
   readonly media: MediaSession;
   /** Over one trunk after the other. @throws {CallwayError} When the project's limits do not allow it. */
-  readonly dial: (to: string) => AsyncIterable<CallLeg>;
+  readonly dial: () => AsyncIterable<CallLeg>;
   /** For those who are held. */
   readonly music: Pick<HoldMusicPlayer, 'play' | 'stop'>;
   /** They hear the others from now on. */
@@ -65,7 +65,7 @@ export class ParticipantLeg {
   async run(): Promise<string> {
     let end: LegEnd | undefined;
     try {
-      for await (const leg of this.#deps.dial(this.to)) {
+      for await (const leg of this.#deps.dial()) {
         end = await this.#follow(leg);
         if (this.#removedFor !== undefined || this.#answeredAtMs !== undefined || !mayTryNextTrunk(end))
           break;

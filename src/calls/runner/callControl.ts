@@ -1,5 +1,5 @@
-import type { TransferRequest } from '../../agents/transferOptions.ts';
-import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
+import { type GivenTargets, type TransferOptions, transferOrder } from '../../agents/transferOptions.ts';
+import { allowedTarget, type TransferTarget, type TransferTargetInput } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError, invalid, isUnavailable, notFound } from '../../base/errors.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
@@ -25,7 +25,7 @@ const STORING_TIMEOUT_MS = 1_000;
 const POLL_MS = 50;
 
 /** As the API takes it. */
-export type TransferInput = TransferRequest & { readonly to?: string | undefined };
+export type TransferInput = TransferOptions & GivenTargets;
 
 export interface CallControlDeps {
   readonly calls: Pick<CallStore, 'find' | 'requestHangup' | 'mediaSamples'>;
@@ -33,7 +33,9 @@ export interface CallControlDeps {
   readonly queue: Pick<CallQueue, 'remove'>;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
   /** Of the agent that the call's session runs on; null allows all. */
-  readonly transferTargets: (call: Call) => Promise<readonly string[] | null>;
+  readonly transferTargets: (call: Call) => Promise<readonly TransferTargetInput[] | null>;
+  /** Whether the project has this trunk. */
+  readonly hasTrunk: (projectId: string, trunkId: string) => Promise<boolean>;
   /** Whether the project has this file. */
   readonly hasMedia: (projectId: string, mediaId: string) => Promise<boolean>;
   readonly bus: Pick<NodeBus, 'publish'>;
@@ -86,33 +88,32 @@ export class CallControl {
    *
    * @param request - Its targets are numbers, or `sip:` URIs.
    * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, `invalid_transfer`, `unknown_media`,
-   *   422 `destination_not_allowed`, 409 `call_not_in_progress`, `transfer_in_progress`, 503 `call_unavailable`
+   *   `unknown_trunk`, 422 `destination_not_allowed`, 409 `call_not_in_progress`, `transfer_in_progress`, 503 `call_unavailable`
    */
   async transfer(projectId: string, callId: string, request: TransferInput): Promise<Call> {
     const { to: single, targets: several, ...options } = request;
-    const targets = requireTransferTargets({ to: single, targets: several });
+    const targets = requireTransferTargets({ to: single, targets: several, trunkId: options.trunkId });
     requireSensible(options);
     const call = await this.#requireInProgress(projectId, callId);
     await this.#requireNoTransfer(call);
     await this.#requireMedia(projectId, options.holdMusic);
-    await this.#requireAllowed(call, targets);
-    const [to = ''] = targets;
-    const all = { ...options, ...(targets.length > 1 ? { targets } : {}) };
-    await this.ask(projectId, callId, 'transfer', { to, options: all });
+    const allowed = await this.#requireAllowed(call, targets);
+    await this.ask(projectId, callId, 'transfer', transferOrder(allowed, options));
     return call;
   }
 
   /**
    * Adds a person to a call.
    *
-   * @param to - A number, or a `sip:` URI.
-   * @throws {CallwayError} 400 `invalid_transfer_target`, 422 `destination_not_allowed`, or as {@link CallControl.ask}
+   * @param given - A number, or a `sip:` URI.
+   * @throws {CallwayError} 400 `invalid_transfer_target`, `unknown_trunk`, 422 `destination_not_allowed`, or as
+   *   {@link CallControl.ask}
    */
-  async addParticipant(projectId: string, callId: string, to: string): Promise<Participant> {
-    const targets = requireTransferTargets({ to });
-    await this.#requireAllowed(await this.#requireInProgress(projectId, callId), targets);
-    const [target = to] = targets;
-    return await this.ask(projectId, callId, 'add_participant', { to: target });
+  async addParticipant(projectId: string, callId: string, given: TransferTarget): Promise<Participant> {
+    const targets = requireTransferTargets({ to: given });
+    const call = await this.#requireInProgress(projectId, callId);
+    const [target = given] = await this.#requireAllowed(call, targets);
+    return await this.ask(projectId, callId, 'add_participant', target);
   }
 
   /**
@@ -166,12 +167,20 @@ export class CallControl {
     throw transferInProgress();
   }
 
-  async #requireAllowed(call: Call, targets: readonly string[]): Promise<void> {
-    const allowed = await this.#deps.transferTargets(call);
-    for (const to of targets) {
-      await this.#deps.limiter.requireAllowedDestination(call.projectId, to);
-      if (!isTransferTargetAllowed(allowed, to)) throw notListed(to);
+  /** @returns The targets, with the trunks of the agent's `transferTargets`. */
+  async #requireAllowed(call: Call, targets: readonly TransferTarget[]): Promise<readonly TransferTarget[]> {
+    const { limiter, transferTargets, hasTrunk } = this.#deps;
+    const allowed = await transferTargets(call);
+    const checked: TransferTarget[] = [];
+    for (const target of targets) {
+      await limiter.requireAllowedDestination(call.projectId, target.to);
+      const { trunkId } = target;
+      if (trunkId !== undefined && !(await hasTrunk(call.projectId, trunkId))) throw unknownTrunk(trunkId);
+      const listed = allowedTarget(allowed, target);
+      if (!listed) throw notListed(target.to);
+      checked.push(listed);
     }
+    return checked;
   }
 
   async #requireMedia(projectId: string, holdMusic: TransferInput['holdMusic']): Promise<void> {
@@ -206,6 +215,11 @@ export class CallControl {
     }
     return current;
   }
+}
+
+function unknownTrunk(trunkId: string): CallwayError {
+  const message = `This project has no trunk ${trunkId}`;
+  return invalid('unknown_trunk', message, [{ path: '/trunkId', message }]);
 }
 
 function hasTransfer({ transfer }: Call): boolean {

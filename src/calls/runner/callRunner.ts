@@ -1,5 +1,5 @@
 import type { HoldMusicChoice } from '../../agents/transferOptions.ts';
-import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
+import { allowedTarget, type TransferTarget, type TransferTargetInput } from '../../agents/transferTarget.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
@@ -55,7 +55,7 @@ export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps,
   /** @see partyStreamOf */
   readonly partyStream: (call: Call, party: StreamParty) => Promise<StreamTarget>;
   /** Of the agent that the call's session runs on; null allows all. */
-  readonly transferTargets: (call: Call) => Promise<readonly string[] | null>;
+  readonly transferTargets: (call: Call) => Promise<readonly TransferTargetInput[] | null>;
   /** @returns Undefined for no music. */
   readonly holdMusic: (projectId: string, choice: HoldMusicChoice) => Promise<MusicSource | undefined>;
   /** @see SupervisedCallDeps.supervisorUrl */
@@ -148,14 +148,14 @@ export class CallRunner {
         supervisorUrl: this.#deps.supervisorUrl,
         makeId: this.#deps.makeId,
         requireAllowedDestination: async (to) => {
-          await this.#requireListed(call, to);
+          await this.#requireListed(call, { to });
           await limiter.requireAllowedDestination(projectId, to);
         },
         recordingPath: this.#deps.recordings.workingPath,
         partyStream: (party) => this.#deps.partyStream(call, party),
         holdMusic: (choice) => this.#deps.holdMusic(projectId, choice),
         liveEvents: this.#deps.liveEvents,
-        dialTarget: (to, options) => {
+        dialTarget: (target, options) => {
           const channel = new TrunkChannel({
             slots,
             onError,
@@ -166,17 +166,18 @@ export class CallRunner {
           channels.push(channel);
           const deps: TransferLegDeps = {
             telephony,
-            trunks: () => selectTrunks(this.#deps, projectId, projectNumber(call)),
-            admit: async (target) => {
-              await this.#requireListed(call, target);
-              await limiter.admitOrder(projectId, target);
+            trunks: (one) => selectTrunks(this.#deps, projectId, projectNumber(call), one),
+            admit: async (one) => {
+              const listed = await this.#requireListed(call, one);
+              await limiter.admitOrder(projectId, listed.to);
+              return listed;
             },
             variables: () => this.#variablesOf(call, onError),
             allowedRedirects,
             channel,
             clock,
           };
-          return dialTransferTarget(deps, call, to, options);
+          return dialTransferTarget(deps, call, target, options);
         },
         finish: async (result, media, endedAt, samples) => {
           await leases.stop();
@@ -199,9 +200,11 @@ export class CallRunner {
   }
 
   /** What the agent and the API ask for was checked there; a customer's own bot may ask for anything. */
-  async #requireListed(call: Call, to: string): Promise<void> {
-    if (!call.settings.media || isTransferTargetAllowed(await this.#deps.transferTargets(call), to)) return;
-    throw notListed(to);
+  async #requireListed(call: Call, target: TransferTarget): Promise<TransferTarget> {
+    if (!call.settings.media) return target;
+    const listed = allowedTarget(await this.#deps.transferTargets(call), target);
+    if (!listed) throw notListed(target.to);
+    return listed;
   }
 
   /** The session's variables as they are now, where they can be read. */

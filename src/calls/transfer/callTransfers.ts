@@ -1,4 +1,5 @@
 import type { HoldMusicChoice } from '../../agents/transferOptions.ts';
+import type { TransferTarget } from '../../agents/transferTarget.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import type { MusicSource } from '../../media/session/holdMusic.ts';
@@ -24,7 +25,7 @@ export interface CallTransfersDeps
   extends Pick<TransferDeps, 'requireAllowedDestination' | 'partyStream' | 'clock' | 'dispatch' | 'onError'> {
   /** @see dialTransferTarget */
   readonly dialTarget: (
-    to: string,
+    target: TransferTarget,
     options: { readonly ringTimeoutMs: number; readonly bridgeWith: MediaSession },
   ) => AsyncIterable<CallLeg>;
   /** @returns Undefined for no music. */
@@ -113,7 +114,7 @@ export class CallTransfers {
 
   /** A test places no calls: its call ends as if the parties were joined without us. */
   #noteOnly({ targets, mode }: TransferPlan): void {
-    const [to = ''] = targets;
+    const [{ to } = { to: '' }] = targets;
     this.#report({ status: 'joined', to, mode, by: 'refer' });
     this.#deps.dispatch({ type: 'transfer_done' });
   }

@@ -1,3 +1,4 @@
+import type { TransferTarget } from '../../agents/transferTarget.ts';
 import { createPendingTasks } from '../../base/async/pendingTasks.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Timer } from '../../base/clock.ts';
@@ -16,8 +17,7 @@ import {
 import type { TransferPlan } from './transferPlan.ts';
 import { TRANSFER_REASONS, type TransferReport } from './transferReport.ts';
 
-interface Target {
-  readonly to: string;
+interface Target extends TransferTarget {
   readonly leg: TargetLeg;
   timer: Timer | undefined;
   isHeld: boolean;
@@ -138,16 +138,16 @@ export class LegTransfer {
   #dial(index: number): Target {
     const { clock, dialTarget, media } = this.#deps;
     const { targets, timeoutMs } = this.#plan;
-    const to = targets[index] ?? '';
+    const { to, trunkId } = targets[index] ?? { to: '' };
     const leg = new TargetLeg(this.#listener(index), this.#deps.onError);
     const timer = clock.setTimer(() => this.#advance({ type: 'timed_out', target: index }), timeoutMs);
-    const target: Target = { to, leg, timer, isHeld: false, stopBilling: () => undefined };
+    const target: Target = { to, trunkId, leg, timer, isHeld: false, stopBilling: () => undefined };
     this.#targets.set(index, target);
     this.#report(target, { status: 'started' });
     // The first one was told at the start.
     if (index > 0 && this.#plan.strategy === 'sequential')
       this.#quietly(media.sendTransferStatus({ status: 'begun', to }));
-    void this.#pending.add(leg.dial(dialTarget?.(to, timeoutMs) ?? noLegs()));
+    void this.#pending.add(leg.dial(dialTarget?.({ to, trunkId }, timeoutMs) ?? noLegs()));
     return target;
   }
 
@@ -311,8 +311,8 @@ export class LegTransfer {
     return status === 'joined' ? { recording: { left: [this.#deps.caller], right: [to] } } : {};
   }
 
-  #report({ to }: Target, what: Omit<TransferReport, 'to' | 'mode' | 'by'>): void {
-    this.#deps.report({ ...what, to, mode: this.#plan.mode, by: 'second_leg' });
+  #report({ to, trunkId }: Target, what: Omit<TransferReport, 'to' | 'trunkId' | 'mode' | 'by'>): void {
+    this.#deps.report({ ...what, to, trunkId, mode: this.#plan.mode, by: 'second_leg' });
   }
 
   /** A call that ends meanwhile has no media session any more. */

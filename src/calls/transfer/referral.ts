@@ -26,7 +26,7 @@ export async function referToTargets(
   plan: TransferPlan,
 ): Promise<'over' | 'unsupported'> {
   const { dispatch, media, onError } = deps;
-  for (const [index, to] of plan.targets.entries()) {
+  for (const [index, { to }] of plan.targets.entries()) {
     const targetsLeft = plan.targets.length - index - 1;
     const report = { to, mode: plan.mode, by: 'refer' } as const;
     try {

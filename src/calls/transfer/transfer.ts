@@ -28,7 +28,7 @@ export function startTransfer(deps: TransferDeps, plan: TransferPlan, isCallerHe
   };
 
   async function run(): Promise<void> {
-    const [to = ''] = plan.targets;
+    const [{ to } = { to: '' }] = plan.targets;
     deps.media
       .sendTransferStatus({ status: 'begun', to })
       .catch((error: unknown) => deps.onError(error, 'transfer: agent not told'));

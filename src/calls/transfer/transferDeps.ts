@@ -1,3 +1,4 @@
+import type { TransferTarget } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
@@ -18,7 +19,7 @@ export interface TransferDeps {
   /** @throws {CallwayError} 422 when the project may not call the target. */
   readonly requireAllowedDestination: (to: string) => Promise<void>;
   /** Absent where only the peer may call the targets. @see dialTransferTarget */
-  readonly dialTarget?: (to: string, ringTimeoutMs: number) => AsyncIterable<CallLeg>;
+  readonly dialTarget?: (target: TransferTarget, ringTimeoutMs: number) => AsyncIterable<CallLeg>;
   /** A stream to a voice node for one of the parties. */
   readonly partyStream: (party: StreamParty) => Promise<StreamTarget>;
   readonly clock: Clock;

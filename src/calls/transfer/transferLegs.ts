@@ -1,17 +1,24 @@
+import type { TransferTarget } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
 import { normalizeNumber } from '../../base/e164.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { type Call, projectNumber } from '../call.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';
 import type { Trunk } from '../trunks/trunk.ts';
+import { isHostItself } from '../trunks/trunkSelection.ts';
 import type { TrunkChannel } from '../trunks/trunkSlots.ts';
 
 export interface TransferLegDeps {
   readonly telephony: Pick<Telephony, 'dial'>;
-  /** The trunks of the call's project number, in the order of trial. */
-  readonly trunks: () => Promise<readonly Trunk[]>;
-  /** Counts another call of the project. @throws {CallwayError} When its limits do not allow it. */
-  readonly admit: (to: string) => Promise<void>;
+  /** @see selectTrunks */
+  readonly trunks: (target: TransferTarget) => Promise<readonly Trunk[]>;
+  /**
+   * Counts another call of the project.
+   *
+   * @returns The target with the trunk of the agent's `transferTargets`, if that has one.
+   * @throws {CallwayError} When its limits do not allow it.
+   */
+  readonly admit: (target: TransferTarget) => Promise<TransferTarget>;
   /** Of the session, for the trunks' headers. */
   readonly variables: () => Promise<Readonly<Record<string, unknown>>>;
   readonly allowedRedirects: () => Promise<DialRequest['mayRedirectTo']>;
@@ -25,24 +32,25 @@ const MAX_WAIT_MS = 1000;
 const MAX_WAITS = 10;
 
 /**
- * Dials a transfer target over the trunks of the call's project number, one after the other, skipping trunks without a
- * free channel. The caller ID is the project number: which others a trunk accepts is unknown.
+ * Dials a transfer target over its trunk, or those of the call's project number, one after the other, skipping trunks
+ * without a free channel. The caller ID is the project number: which others a trunk accepts is unknown.
  *
- * @param to - A number, or a `sip:` or `tel:` URI.
+ * @param given - A number, or a `sip:` or `tel:` URI.
  * @param options.bridgeWith - The caller's media session.
- * @throws {CallwayError} When the project's limits do not allow the call.
+ * @throws {CallwayError} When the project's limits do not allow the call, or it has no such trunk.
  */
 export async function* dialTransferTarget(
   deps: TransferLegDeps,
   call: Call,
-  to: string,
+  given: TransferTarget,
   options: { readonly bridgeWith: MediaSession; readonly ringTimeoutMs: number },
 ): AsyncGenerator<CallLeg> {
-  await deps.admit(normalizeNumber(to.replace(/^tel:/i, '')) ?? to);
+  const { to } = given;
+  const target = await deps.admit({ ...given, to: normalizeNumber(to.replace(/^tel:/i, '')) ?? to });
   const mayRedirectTo = await deps.allowedRedirects();
   const variables = await deps.variables();
   try {
-    for (const trunk of await deps.trunks()) {
+    for (const trunk of await deps.trunks(target)) {
       if (await hasChannel(deps, trunk))
         yield deps.telephony.dial({ ...requestOf(call, trunk, to), ...options, variables, mayRedirectTo });
     }
@@ -52,6 +60,7 @@ export async function* dialTransferTarget(
 }
 
 async function hasChannel({ channel, clock }: TransferLegDeps, trunk: Trunk): Promise<boolean> {
+  if (isHostItself(trunk)) return true;
   for (let waits = 0; ; waits++) {
     const waitMs = await channel.moveTo(trunk);
     if (waitMs === 0) return true;

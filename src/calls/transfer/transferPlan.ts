@@ -5,17 +5,18 @@ import {
   type TransferMode,
   type TransferOptions,
   type TransferRequest,
+  targetsOf,
   transferObjections,
   transferRequest,
 } from '../../agents/transferOptions.ts';
-import { readTransferTarget } from '../../agents/transferTarget.ts';
+import { readTransferTarget, type TransferTarget } from '../../agents/transferTarget.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
 import type { Trunk } from '../trunks/trunk.ts';
 
 /** A transfer with all its defaults. */
 export interface TransferPlan {
-  /** In the order of trial: numbers as they were given, or `sip:` URIs without headers. */
-  readonly targets: readonly string[];
+  /** In the order of trial; at least one. Numbers are as they were given, `sip:` URIs without headers. */
+  readonly targets: readonly TransferTarget[];
   readonly mode: TransferMode;
   /** A template; undefined for the agent's own words. */
   readonly announce: string | undefined;
@@ -45,11 +46,14 @@ export function planTransfer(to: string, options: unknown, method: Trunk['transf
       `${issue?.path.join('.') ?? 'transfer'}: ${issue?.message ?? 'invalid'}`,
     );
   }
-  const { targets = [to], ...given } = parsed.data;
+  const { targets, ...given } = parsed.data;
   requireSensible(given);
+  const all = targetsOf({ targets: targets ?? [to], trunkId: given.trunkId }) ?? [];
+  // A peer that is asked to call the target itself knows no trunk of ours.
+  const isReferred = method === 'refer' && all.every(({ trunkId }) => trunkId === undefined);
   return {
-    targets: targets.map(asDialed),
-    mode: given.mode ?? (method === 'refer' ? 'refer' : 'blind'),
+    targets: all.map((target) => ({ ...target, to: asDialed(target.to) })),
+    mode: given.mode ?? (isReferred ? 'refer' : 'blind'),
     announce: given.announce,
     acceptBy: given.acceptBy ?? 'answer',
     acceptDigit: given.acceptDigit ?? DEFAULT_ACCEPT_DIGIT,

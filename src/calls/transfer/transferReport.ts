@@ -37,6 +37,8 @@ export interface TransferReport {
    */
   readonly status: (typeof TRANSFER_STATUSES)[number] | HistoryStatus;
   readonly to: string;
+  /** Where the target names one. */
+  readonly trunkId?: string | undefined;
   readonly mode: TransferMode;
   readonly by: TransferMethod;
   /** How the target took the call. */

@@ -1,5 +1,9 @@
-import { targetsOf } from '../../agents/transferOptions.ts';
-import { readTransferTarget, TRANSFER_TARGET_SYNTAX } from '../../agents/transferTarget.ts';
+import { type GivenTargets, targetsOf } from '../../agents/transferOptions.ts';
+import {
+  readTransferTarget,
+  TRANSFER_TARGET_SYNTAX,
+  type TransferTarget,
+} from '../../agents/transferTarget.ts';
 import { invalid } from '../../base/errors.ts';
 
 /**
@@ -8,15 +12,12 @@ import { invalid } from '../../base/errors.ts';
  * @returns Normalized numbers, or `sip:` URIs without headers.
  * @throws {CallwayError} 400 `invalid_transfer_target`
  */
-export function requireTransferTargets(request: {
-  readonly to?: string | undefined;
-  readonly targets?: readonly string[] | undefined;
-}): readonly string[] {
+export function requireTransferTargets(request: GivenTargets): readonly TransferTarget[] {
   const given = targetsOf(request);
   if (!given) throw wrong('/to', 'give either to, or targets');
-  return given.map((text, index) => {
-    const target = readTransferTarget(text);
-    if (target !== undefined) return target;
+  return given.map(({ to: text, trunkId }, index) => {
+    const to = readTransferTarget(text);
+    if (to !== undefined) return { to, trunkId };
     const path = request.to === undefined ? `/targets/${index}` : '/to';
     throw wrong(path, `${path.slice(1).replace('/', ' ')} must be ${TRANSFER_TARGET_SYNTAX}`);
   });

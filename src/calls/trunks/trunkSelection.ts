@@ -1,3 +1,5 @@
+import { readSipHost, sipHost, type TransferTarget } from '../../agents/transferTarget.ts';
+import { CallwayError } from '../../base/errors.ts';
 import type { PhoneNumber } from '../numbers/phoneNumber.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
 import type { Trunk, TrunkHealth } from './trunk.ts';
@@ -10,20 +12,78 @@ export interface TrunkSelectionDeps {
   readonly health: Pick<TrunkHealthStore, 'read'>;
 }
 
+/** No id of a stored trunk. */
+const HOST_ITSELF = 'host';
+
 /**
  * The trunks for a call from this number, in the order of trial: healthy ones first.
  *
+ * @param target - Of a transfer: the trunk that it names is the only one. A `sip:` URI is called over the project's trunks
+ *   at its host; where none is there, that host itself is called.
  * @returns None when the number is not the project's, or its outbound status is inactive.
+ * @throws {CallwayError} 422 `trunk_not_active` for a named trunk that is deleted or inactive.
  */
 export async function selectTrunks(
   { phoneNumbers, trunks, health }: TrunkSelectionDeps,
   projectId: string,
   fromNumber: string,
+  { to, trunkId }: Partial<TransferTarget> = {},
 ): Promise<readonly Trunk[]> {
   const number = await phoneNumbers.findByNumber(projectId, fromNumber);
   if (number?.outboundStatus !== 'active') return [];
-  const candidates = candidateTrunks(number, await trunks.activeOf(projectId));
-  return reachableFirst(candidates, await health.read(candidates.map(({ id }) => id)));
+  const active = await trunks.activeOf(projectId);
+  const named = trunkId === undefined ? undefined : active.filter(({ id }) => id === trunkId);
+  if (named?.length === 0) {
+    const message = `This project has no active trunk ${trunkId}`;
+    throw new CallwayError('unprocessable', 'trunk_not_active', message);
+  }
+  const sorted = async (candidates: readonly Trunk[]) =>
+    reachableFirst(candidates, await health.read(candidates.map(({ id }) => id)));
+  const usual = named ?? candidateTrunks(number, active);
+  const uri = to === undefined ? undefined : readSipHost(to);
+  if (to === undefined || !uri) return await sorted(usual);
+  const atHost = (named ?? candidateTrunks({ trunkIds: [] }, active)).filter((trunk) => isAtHost(trunk, uri));
+  if (atHost.length > 0) return await sorted(atHost);
+  const [lender] = await sorted(usual);
+  return lender ? [hostItself(lender, to)] : [];
+}
+
+/** Whether a `sip:` URI leads to a trunk: to its host, or to the domain that it calls from. */
+export function isAtHost(
+  { host, port, fromDomain }: Pick<Trunk, 'host' | 'port' | 'fromDomain'>,
+  uri: { readonly host: string; readonly port: number | undefined },
+): boolean {
+  if (uri.host === sipHost(host)) return uri.port === undefined || uri.port === port;
+  return fromDomain !== null && uri.host === sipHost(fromDomain) && uri.port === undefined;
+}
+
+/**
+ * A host that is no trunk's, as the trunk of a call to it: it gets our number and codecs as `lender` has them, and nothing
+ * that is between us and the lender, such as credentials and headers.
+ */
+function hostItself(lender: Trunk, uri: string): Trunk {
+  const isSecure = /^sips:|;transport=tls/i.test(uri);
+  return {
+    ...lender,
+    id: HOST_ITSELF,
+    fromDomain: lender.fromDomain ?? lender.host,
+    transport: isSecure ? 'tls' : /;transport=tcp/i.test(uri) ? 'tcp' : 'udp',
+    // The next hop, exactly as the URI names it.
+    outboundProxy: uri.replace(/:[^@]*@/, ':'),
+    username: null,
+    password: null,
+    realm: null,
+    register: false,
+    headers: {},
+    variablesToHeaders: [],
+    followRedirects: false,
+    transfer: 'second_leg',
+  };
+}
+
+/** No channels are counted of it. */
+export function isHostItself({ id }: Pick<Trunk, 'id'>): boolean {
+  return id === HOST_ITSELF;
 }
 
 /**

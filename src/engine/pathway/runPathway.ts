@@ -2,8 +2,13 @@ import { expressionVariables } from '../../agents/pathway/expressions.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { currentSpeech, switchedLanguage } from '../../agents/speech/language.ts';
-import { pickTransferOptions, type TransferRequest, targetsOf } from '../../agents/transferOptions.ts';
-import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
+import {
+  pickTransferOptions,
+  type TransferOptions,
+  targetsOf,
+  transferOrder,
+} from '../../agents/transferOptions.ts';
+import { allowedTarget, type TransferTarget, toTransferTarget } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import { askForRoute, questionAt } from '../prompt/questions.ts';
@@ -201,7 +206,7 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
       return { ended: 'end_node', speech: 'not_required' };
     case 'give_up': {
       const to = turn.release.agent.notUnderstood?.transferTo;
-      return to === undefined ? {} : await requestTransfer(turn, node, [to], {});
+      return to === undefined ? {} : await requestTransfer(turn, node, [toTransferTarget(to)], {});
     }
     case 'too_many_hops': {
       const message = 'The pathway moves in circles without a word';
@@ -324,36 +329,33 @@ async function sayPrompt(turn: TurnContext, node: PathwayNode): Promise<Outcome>
 async function transfer(turn: TurnContext, node: PathwayNode): Promise<Outcome> {
   if (node.type !== 'transfer') return {};
   const { transferTargets } = turn.release.agent;
-  const targets = (targetsOf(node.data) ?? []).map((template) => ({ template, to: turn.render(template) }));
-  // A variable may hold what the model put there.
-  const refused = targets.find(
-    ({ template, to }) => to !== template && !isTransferTargetAllowed(transferTargets, to),
-  );
+  const targets = (targetsOf(node.data) ?? []).map(({ to: template, trunkId }) => {
+    const target = { to: turn.render(template), trunkId };
+    // A variable may hold what the model put there.
+    return { target, allowed: target.to === template ? target : allowedTarget(transferTargets, target) };
+  });
+  const refused = targets.find(({ allowed }) => allowed === undefined);
   if (refused) {
-    const message = `${refused.to} is none of the agent's transferTargets`;
+    const message = `${refused.target.to} is none of the agent's transferTargets`;
     turn.journal.event('error', { code: 'transfer_target_not_allowed', message, nodeId: node.id });
     const failure = failedTransfer();
     if (!edgeOfEvent(turn.graph, node, failure)) return { speech: 'missing' };
     const { ok, tool, transfer: outcome } = failure;
     return { event: { type: 'tool_ran', ok, tool, transfer: outcome } };
   }
-  const to = targets.map((target) => target.to);
-  return await requestTransfer(turn, node, to, pickTransferOptions(node.data));
+  const all = targets.flatMap(({ allowed }) => allowed ?? []);
+  return await requestTransfer(turn, node, all, pickTransferOptions(node.data));
 }
 
 async function requestTransfer(
   turn: TurnContext,
   node: PathwayNode,
-  [to = '', ...others]: readonly string[],
-  given: TransferRequest,
+  targets: readonly TransferTarget[],
+  options: TransferOptions,
 ): Promise<Outcome> {
-  const options = {
-    ...given,
-    ...(others.length > 0 ? { targets: [to, ...others] } : {}),
-  };
-  turn.journal.event('transfer', { status: 'requested', to, nodeId: node.id, ...options });
-  const isPlain = Object.keys(options).length === 0;
-  await emit(turn, { type: 'action', action: { kind: 'transfer', to, ...(isPlain ? {} : { options }) } });
+  const order = transferOrder(targets, options);
+  turn.journal.event('transfer', { status: 'requested', to: order.to, nodeId: node.id, ...order.options });
+  await emit(turn, { type: 'action', action: { kind: 'transfer', ...order } });
   return { speech: 'not_required' };
 }
 

@@ -2,11 +2,12 @@ import { z } from 'zod';
 
 import {
   TRANSFER_MODES,
-  type TransferRequest,
+  type TransferOptions,
   targetsOf,
   transferObjections,
   transferRequest,
 } from '../../agents/transferOptions.ts';
+import { type TransferTarget, targetWithTrunk } from '../../agents/transferTarget.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import type { CallbackArguments } from './scheduleCallback.ts';
 import { parseArguments } from './toolRunner.ts';
@@ -17,8 +18,12 @@ const MAX_REASON_LENGTH = 500;
 /** A parsed call of a built-in tool. */
 export type BuiltInCall =
   | { readonly kind: 'end_call' }
-  /** @property to - The first target. */
-  | { readonly kind: 'transfer'; readonly to: string; readonly options?: TransferRequest }
+  | {
+      readonly kind: 'transfer';
+      /** At least one. */
+      readonly targets: readonly TransferTarget[];
+      readonly options: TransferOptions;
+    }
   | { readonly kind: 'send_dtmf'; readonly digits: string }
   | { readonly kind: 'query_knowledgebase'; readonly query: string }
   | { readonly kind: 'set_variable'; readonly name: string; readonly value: unknown }
@@ -72,6 +77,7 @@ export const BUILT_IN_DEFINITIONS: Readonly<Record<string, ToolDefinition>> = {
           ],
         },
         afterJoin: { ...text, enum: ['leave', 'listen'], description: 'leave (default), or take notes.' },
+        trunkId: { ...text, description: 'Only one that you were told: the trunk that calls them.' },
       }),
       required: [],
     },
@@ -107,7 +113,10 @@ export const BUILT_IN_DEFINITIONS: Readonly<Record<string, ToolDefinition>> = {
 };
 
 const schemas = {
-  transfer_call: z.object({ ...transferRequest.shape, to: z.string().min(1).max(256).optional() }),
+  transfer_call: z.object({
+    ...transferRequest.shape,
+    to: targetWithTrunk(z.string().min(1).max(256)).optional(),
+  }),
   send_dtmf: z.object({
     digits: z
       .string()
@@ -153,13 +162,11 @@ export function readBuiltInCall(name: string, argumentsText: string): BuiltInCal
 }
 
 function readTransfer({ to, targets, ...options }: z.output<typeof schemas.transfer_call>): BuiltInCall {
-  const [first, ...others] = targetsOf({ to, targets }) ?? [];
-  if (first === undefined) return { kind: 'refused', reason: 'Give either to or targets' };
+  const all = targetsOf({ to, targets, trunkId: options.trunkId });
+  if (!all) return { kind: 'refused', reason: 'Give either to or targets' };
   const [objection] = transferObjections(options);
   if (objection) return { kind: 'refused', reason: objection.message };
-  const request = { ...options, ...(others.length > 0 ? { targets: [first, ...others] } : {}) };
-  const isPlain = Object.keys(request).length === 0;
-  return { kind: 'transfer', to: first, ...(isPlain ? {} : { options: request }) };
+  return { kind: 'transfer', targets: all, options };
 }
 
 function read<Args>(schema: z.ZodType<Args>, value: unknown, make: (args: Args) => BuiltInCall): BuiltInCall {

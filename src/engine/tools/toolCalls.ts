@@ -5,8 +5,8 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import { isMcpTool, type Tool } from '../../agents/tool.ts';
-import type { TransferOutcome } from '../../agents/transferOptions.ts';
-import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
+import { type TransferOutcome, transferOrder } from '../../agents/transferOptions.ts';
+import { allowedTarget, type TransferTargetInput, toTransferTarget } from '../../agents/transferTarget.ts';
 import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import { missingVariables, stillToAsk } from '../pathway/requiredVariables.ts';
@@ -251,12 +251,13 @@ async function runBuiltIn(
     }
     case 'transfer': {
       const { transferTargets } = turn.release.agent;
-      const targets = read.options?.targets ?? [read.to];
-      if (!targets.every((to) => isTransferTargetAllowed(transferTargets, to))) {
+      const targets = read.targets.flatMap((target) => allowedTarget(transferTargets, target) ?? []);
+      if (targets.length < read.targets.length) {
         return { outcome: { ok: false, text: refusedTarget(transferTargets) } };
       }
-      turn.journal.event('transfer', { status: 'requested', to: read.to, ...read.options });
-      return { ...done('Connecting.'), halt: 'transferred', action: read };
+      const order = transferOrder(targets, read.options);
+      turn.journal.event('transfer', { status: 'requested', to: order.to, ...order.options });
+      return { ...done('Connecting.'), halt: 'transferred', action: { kind: 'transfer', ...order } };
     }
     case 'send_dtmf':
       return { ...done('Pressed.'), action: read };
@@ -275,8 +276,8 @@ async function runBuiltIn(
   }
 }
 
-function refusedTarget(targets: readonly string[] | null): string {
-  return `Transfers go only to: ${targets?.join(', ') || 'nobody'}`;
+function refusedTarget(targets: readonly TransferTargetInput[] | null): string {
+  return `Transfers go only to: ${targets?.map((one) => toTransferTarget(one).to).join(', ') || 'nobody'}`;
 }
 
 /** The required variables to ask for before the conversation ends, which counts as a question; undefined for none. */

@@ -9,7 +9,7 @@ import { pathwaySchema } from '../../agents/pathway/schema/pathwaySchema.ts';
 import { checkStructure, type KnownNames, requireValidStructure } from '../../agents/pathway/structure.ts';
 import { CallwayError, type ErrorDetail, invalid } from '../../base/errors.ts';
 import { zodDetails } from '../../base/validation.ts';
-import { destinationRefusal } from '../../calls/limits/destinations.ts';
+import { transferRefusal } from '../../calls/limits/destinations.ts';
 import { setThreadPriority } from '../../media/engine/threadPriority.ts';
 import type { CheckAnswer, CheckJob } from './checkJobs.ts';
 
@@ -56,7 +56,7 @@ function perform(job: CheckJob): CheckAnswer {
     case 'pathway':
       return parsePathway(JSON.parse(job.graph), job.known);
     case 'review': {
-      const { valid, problems } = reviewInput(JSON.parse(job.graph), job.options, destinationRefusal);
+      const { valid, problems } = reviewInput(JSON.parse(job.graph), job.options, transferRefusal);
       return { review: { valid, problems: problems.slice(0, MAX_PROBLEMS) } };
     }
   }

@@ -98,7 +98,7 @@ export function transferVerbs({
   const { targets, strategy, timeoutSeconds } = options ?? {};
   const all = strategy === 'simultaneous' && Array.isArray(targets) ? targets : [to];
   const target = all
-    .filter((one): one is string => typeof one === 'string')
+    .flatMap((one) => nameOf(one) ?? nameOf(fieldsOf(one)?.to) ?? [])
     .map((one) => (/^sips?:/i.test(one) ? { type: 'sip', sipUri: one } : { type: 'phone', number: one }));
   const timeout = typeof timeoutSeconds === 'number' ? { timeout: timeoutSeconds } : {};
   return [{ verb: 'dial', target, ...timeout, actionHook: TRANSFER_HOOK }];

@@ -1,5 +1,6 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { PathwayGraph } from '../../agents/pathway/graph.ts';
+import { toTransferTarget } from '../../agents/transferTarget.ts';
 import { sleep } from '../../base/async/sleep.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
@@ -142,7 +143,7 @@ export class ChatChannel implements PlayChannel {
       if (output.type === 'text' || output.type === 'placeholder') said += output.text;
       if (output.type === 'action' && output.action.kind === 'transfer') {
         const { to, options } = output.action;
-        transfers.push(...(options?.targets ?? [to]));
+        transfers.push(...(options?.targets ?? [to]).map((target) => toTransferTarget(target).to));
       }
       if (output.type === 'action' && output.action.kind === 'send_dtmf') digits.push(output.action.digits);
       if (output.type === 'done' && output.ended) this.#endedBy = 'agent';

@@ -42,6 +42,7 @@ const limiter = new CallLimiter({
   },
   phoneNumbers: { ownNumbers: async () => ['+886223456789'] },
   clock: createSimulatedClock(Date.parse('2026-11-23T23:58:59.500Z')),
+  trunks: { activeOf: async () => [] },
   meter: {
     async record(_projectId, { billedMs = 0, costMillionths = 0 }) {
       used = { billedMs: used.billedMs + billedMs, costMillionths: used.costMillionths + costMillionths };

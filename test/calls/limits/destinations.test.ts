@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { NEW_PROJECT_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
-import { destinationRefusal } from '../../../src/calls/limits/destinations.ts';
+import { destinationRefusal, domainRefusal } from '../../../src/calls/limits/destinations.ts';
 
 const rules = (allowedPrefixes: string[], blockedPrefixes: string[] = []) => ({
   allowedPrefixes,
@@ -99,4 +99,28 @@ test.each([
 ])('The refusal of %s names the limit', (to, change, why) => {
   const own = ['+49891234567', '+49891234568', '+886223456789'];
   expect(destinationRefusal({ ...NEW_PROJECT_CALL_LIMITS, ...change }, to, own)).toBe(why);
+});
+
+test.each([
+  ['sip:desk@pbx.example.com', true],
+  ['sips:desk@PBX.example.com:5091;transport=tls', true],
+  ['sip:desk@pbx.example.com.', true],
+  ['sip:desk@[2001:db8::1]', true],
+  ['sip:desk@sub.pbx.example.com', false],
+  ['sip:desk@evil-pbx.example.com', false],
+  ['sip:pbx.example.com@evil.example', false],
+  ['sip:desk%40pbx.example.com@evil.example', false],
+  ['sip:pbx.example.com;x@evil.example', false],
+  ['sip:desk@127.0.0.1', false],
+  ['sip:desk@carrier.example', true],
+  ['sip:desk@carrier.example:5070', true],
+  ['sip:desk@carrier.example:5060', false],
+  ['sip:desk@own.example', true],
+  ['sip:desk@own.example:5070', false],
+  ['sip:', false],
+  ['+886223456789', true],
+])('A transfer to %s is %s', (to, isAllowed) => {
+  const limits = { allowedSipDomains: ['PBX.example.com', '[2001:db8::1]'] };
+  const trunks = [{ host: 'carrier.example', port: 5070, fromDomain: 'own.example' }];
+  expect(domainRefusal(limits, to, trunks) === undefined).toBe(isAllowed);
 });

@@ -9,6 +9,7 @@ import { makeCall } from '../support/makeCall.ts';
 const TO = '+886223456780';
 const FORBIDDEN = '+8862031234567';
 const MEDIA_ID = '00000000-0000-4000-8000-000000000001';
+const TRUNK_ID = '00000000-0000-4000-8000-000000000002';
 const SAMPLES = { intervalMs: 5000 } as never;
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -47,6 +48,7 @@ function control(
     },
     transferTargets: async () => targets,
     hasMedia: async (_project, id) => id === MEDIA_ID,
+    hasTrunk: async (_project, id) => id === TRUNK_ID,
     bus: {
       async publish(message) {
         asked.push(message);
@@ -63,7 +65,8 @@ function control(
     clock,
     onError: (_error, what) => errors.push(what),
   });
-  const add = (to: string, id = call.id) => calls.addParticipant('project', id, to);
+  const add = (to: string, id = call.id, trunkId?: string) =>
+    calls.addParticipant('project', id, { to, trunkId });
   const move = (input: TransferInput) => calls.transfer('project', call.id, input);
   return { add, asked, calls, call, clock, errors, move, state };
 }
@@ -72,6 +75,13 @@ test('A participant is asked for at the node that runs the call, by the normaliz
   const { asked, add } = control('in_progress', [TO]);
   expect(await add('0223456780')).toEqual({ id: 'participant' });
   expect(asked).toEqual([['call', 'add_participant', { to: TO }]]);
+});
+
+test('A participant is called over the trunk that is named, if the project has it', async () => {
+  const { asked, add } = control('in_progress');
+  await add(TO, 'call', TRUNK_ID);
+  expect(asked).toEqual([['call', 'add_participant', { to: TO, trunkId: TRUNK_ID }]]);
+  await expect(add(TO, 'call', MEDIA_ID)).rejects.toMatchObject({ code: 'unknown_trunk' });
 });
 
 test.each([
@@ -90,9 +100,12 @@ test('An unknown call has no participants', async () => {
   await expect(control('in_progress').add(TO, 'unknown')).rejects.toMatchObject({ code: 'call_not_found' });
 });
 
-test.each<[TransferInput, string, object]>([
-  [{ to: '0223456780' }, TO, {}],
-  [{ targets: [TO] }, TO, {}],
+test.each<[TransferInput, string, object | undefined]>([
+  [{ to: '0223456780' }, TO, undefined],
+  [{ targets: [TO] }, TO, undefined],
+  [{ to: TO, trunkId: TRUNK_ID }, TO, { trunkId: TRUNK_ID }],
+  [{ to: { to: TO, trunkId: TRUNK_ID } }, TO, { trunkId: TRUNK_ID }],
+  [{ targets: [{ to: TO, trunkId: TRUNK_ID }, TO] }, TO, { targets: [{ to: TO, trunkId: TRUNK_ID }, TO] }],
   [
     { targets: [TO, 'sip:desk@pbx.example'], mode: 'warm' },
     TO,
@@ -103,13 +116,15 @@ test.each<[TransferInput, string, object]>([
 ])('A transfer %j is passed on to the node that runs the call', async (input, to, options) => {
   const { asked, call, move } = control('in_progress');
   expect(await move(input)).toBe(call);
-  expect(asked).toEqual([['call', 'transfer', { to, options }]]);
+  expect(asked).toEqual([['call', 'transfer', options ? { to, options } : { to }]]);
 });
 
 test.each<[TransferInput, CallStatus, readonly string[] | null, string]>([
   [{ to: 'nobody' }, 'in_progress', null, 'invalid_transfer_target'],
   [{ to: TO, announce: 'Hi' }, 'in_progress', null, 'invalid_transfer'],
   [{ to: TO, holdMusic: { mediaId: 'other' } }, 'in_progress', null, 'unknown_media'],
+  [{ to: TO, trunkId: MEDIA_ID }, 'in_progress', null, 'unknown_trunk'],
+  [{ targets: [TO, { to: TO, trunkId: MEDIA_ID }] }, 'in_progress', null, 'unknown_trunk'],
   [{ targets: [TO, FORBIDDEN] }, 'in_progress', null, 'destination_not_allowed'],
   [{ targets: [TO, '+886912345670'] }, 'in_progress', [TO], 'destination_not_allowed'],
   [{ to: TO }, 'ringing', null, 'call_not_in_progress'],

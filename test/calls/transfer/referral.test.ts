@@ -35,7 +35,7 @@ async function referred(
     onError: (_error: unknown, what: string) => void done.push(what),
     ...(mayDial ? { dialTarget: () => expect.unreachable() } : {}),
   } as unknown as TransferDeps;
-  const targets = ends.map((_, index) => `t${index}`);
+  const targets = ends.map((_, index) => ({ to: `t${index}` }));
   const result = await referToTargets(deps, {
     targets,
     mode: 'blind',

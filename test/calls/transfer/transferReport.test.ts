@@ -10,10 +10,12 @@ import {
 } from '../../../src/calls/transfer/transferReport.ts';
 
 const TO = '+886223456789';
+const A = '00000000-0000-4000-8000-00000000000a';
+const B = '00000000-0000-4000-8000-00000000000b';
 
 test('A transfer without options calls its one target, which takes the call by its answer', () => {
   expect(planTransfer(TO, undefined, 'second_leg')).toEqual({
-    targets: [TO],
+    targets: [{ to: TO }],
     mode: 'blind',
     announce: undefined,
     acceptBy: 'answer',
@@ -30,11 +32,23 @@ test.each([
   [{}, 'refer', { mode: 'refer' }],
   [{ mode: 'blind' }, 'refer', { mode: 'blind' }],
   [{ timeoutSeconds: 30 }, 'second_leg', { timeoutMs: 30_000, isTimeoutGiven: true }],
-  [{ targets: ['0912345678', TO] }, 'second_leg', { targets: ['0912345678', TO] }],
+  [{ targets: ['0912345678', TO] }, 'second_leg', { targets: [{ to: '0912345678' }, { to: TO }] }],
+  [{ trunkId: A }, 'refer', { targets: [{ to: TO, trunkId: A }], mode: 'blind' }],
+  [{ trunkId: A, mode: 'refer' }, 'auto', { mode: 'refer' }],
+  [
+    { trunkId: A, targets: [TO, { to: TO, trunkId: B }] },
+    'auto',
+    {
+      targets: [
+        { to: TO, trunkId: A },
+        { to: TO, trunkId: B },
+      ],
+    },
+  ],
   [
     { targets: ['SIP:desk:pw@PBX.example;maddr=10.0.0.1?Replaces=x'] },
     'second_leg',
-    { targets: ['sip:desk@pbx.example'] },
+    { targets: [{ to: 'sip:desk@pbx.example' }] },
   ],
   [
     { mode: 'warm', acceptBy: 'digit', acceptDigit: '#', announce: 'Hi {{ callerNumber }}' },

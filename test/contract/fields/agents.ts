@@ -158,6 +158,14 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'engine/pathway/requiredVariables.test.ts › is asked for before the pathway goes past the node that names it',
       'notUnderstood.transferTo':
         'voice/session/notUnderstood.test.ts › Without an edge the call is transferred where the agent says so',
+      'notUnderstood.transferTo.to':
+        'engine/pathway/transferNodes.test.ts › The last resort is called over its trunk',
+      'notUnderstood.transferTo.trunkId':
+        'engine/pathway/transferNodes.test.ts › The last resort is called over its trunk',
+      'transferTargets[].to':
+        'engine/tools/toolNodes.test.ts › A listed target is called over the trunk of its entry, and over no other',
+      'transferTargets[].trunkId':
+        'engine/tools/toolNodes.test.ts › A listed target is called over the trunk of its entry, and over no other',
       transferTargets:
         'engine/tools/toolNodes.test.ts › A transfer to none of the agent’s transferTargets is refused',
     },
@@ -182,6 +190,16 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'contract/agentFields.integration.test.ts › type decides whether the model is told of every step',
       'data.expectedAnswers':
         'engine/pathway/executionModes.test.ts › gives the expected answers to the model that selects the edge',
+      'data.to.to':
+        'engine/pathway/transferNodes.test.ts › Targets of a transfer node with trunks are passed on with them: %j',
+      'data.to.trunkId':
+        'engine/pathway/transferNodes.test.ts › Targets of a transfer node with trunks are passed on with them: %j',
+      'data.targets[].to':
+        'engine/pathway/transferNodes.test.ts › Targets of a transfer node with trunks are passed on with them: %j',
+      'data.targets[].trunkId':
+        'engine/pathway/transferNodes.test.ts › Targets of a transfer node with trunks are passed on with them: %j',
+      'data.trunkId':
+        'engine/pathway/transferNodes.test.ts › Targets of a transfer node with trunks are passed on with them: %j',
       'data.targets':
         'engine/pathway/transferNodes.test.ts › A transfer node passes its targets and options on; the announcement is rendered when it is said',
       'data.mode':

@@ -136,6 +136,8 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
     ],
     rows: {
       to: 'calls/runner/participants.test.ts › is dialed over the trunks of the call’s number, and joins the call on the answer',
+      trunkId:
+        'calls/runner/callControl.test.ts › A participant is called over the trunk that is named, if the project has it',
       muted:
         'e2e/phone/parties/participants.ts › hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller',
       held: 'e2e/phone/parties/participants.ts › hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller',
@@ -155,6 +157,14 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
         'calls/runner/callTransfer.test.ts › plays music while the agent tells the target, and joins both when it accepts',
       timeoutSeconds:
         'calls/runner/callTransfer.test.ts › gives up a target that does not accept in time, and dials the next one',
+      'to.to': 'calls/runner/callControl.test.ts › A transfer %j is passed on to the node that runs the call',
+      'to.trunkId':
+        'calls/runner/callControl.test.ts › A transfer %j is passed on to the node that runs the call',
+      'targets[].to':
+        'calls/runner/callControl.test.ts › A transfer %j is passed on to the node that runs the call',
+      'targets[].trunkId':
+        'calls/runner/callControl.test.ts › A transfer %j is passed on to the node that runs the call',
+      trunkId: 'calls/trunks/trunkSelection.test.ts › to %s, which names %s, is %j',
       targets:
         'calls/runner/callTransfer.test.ts › gives up a target that does not accept in time, and dials the next one',
       strategy:

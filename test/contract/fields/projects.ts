@@ -30,6 +30,7 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
       reportUsage: 'api/chat/chatCompletions.test.ts › is reported when the project is set to',
       'callLimits.allowedPrefixes': 'calls/limits/destinations.test.ts › %s',
       'callLimits.blockedPrefixes': 'calls/limits/destinations.test.ts › %s',
+      'callLimits.allowedSipDomains': 'calls/limits/destinations.test.ts › A transfer to %s is %s',
       'callLimits.maxConcurrentCalls':
         'calls/limits/callLimiter.test.ts › takes a slot when the number of calls is limited',
       'callLimits.maxCallsPerMinute':

@@ -48,6 +48,8 @@ const actionsOf = (outputs: readonly TurnOutput[]) =>
   outputs.flatMap((output) => (output.type === 'action' ? [output.action] : []));
 const textOf = (outputs: readonly TurnOutput[]) =>
   outputs.map((output) => (output.type === 'text' ? output.text : '')).join('');
+const TRUNK = '00000000-0000-4000-8000-00000000000a';
+const OTHER_TRUNK = '00000000-0000-4000-8000-00000000000b';
 const VARIABLES = { team: DESK, topic: 'bills' };
 
 test('A transfer node passes its targets and options on; the announcement is rendered when it is said', async () => {
@@ -119,4 +121,29 @@ test.each([
   });
   const outputs = await conversation.turn({ kind: 'user_message', text: 'A person, please.' });
   expect(actionsOf(outputs)).toEqual(actions);
+});
+
+test.each([
+  [{ to: { to: '{{ team }}', trunkId: TRUNK } }, { trunkId: TRUNK }],
+  [{ to: '{{ team }}', trunkId: TRUNK }, { trunkId: TRUNK }],
+  [
+    { targets: ['{{ team }}', { to: OTHER, trunkId: OTHER_TRUNK }], trunkId: TRUNK },
+    {
+      targets: [
+        { to: DESK, trunkId: TRUNK },
+        { to: OTHER, trunkId: OTHER_TRUNK },
+      ],
+    },
+  ],
+])('Targets of a transfer node with trunks are passed on with them: %j', async (data, options) => {
+  const outputs = await conversationAt(data).turn({ kind: 'begin' }, { variables: VARIABLES });
+  expect(actionsOf(outputs)).toEqual([{ kind: 'transfer', to: DESK, options }]);
+});
+
+test('The last resort is called over its trunk', async () => {
+  const agent = { notUnderstood: { transferTo: { to: DESK, trunkId: TRUNK } } };
+  const conversation = conversationAt({ to: OTHER }, agent);
+  await conversation.turn({ kind: 'begin' });
+  const outputs = await conversation.turn({ kind: 'not_understood', leadsOn: true } as never);
+  expect(actionsOf(outputs)).toEqual([{ kind: 'transfer', to: DESK, options: { trunkId: TRUNK } }]);
 });

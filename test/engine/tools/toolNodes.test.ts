@@ -101,6 +101,16 @@ test('A transfer to none of the agent’s transferTargets is refused', async () 
   });
 });
 
+test('A listed target is called over the trunk of its entry, and over no other', async () => {
+  const trunkId = '00000000-0000-4000-8000-00000000000a';
+  const agent = { transferTargets: [{ to: '+886212345678', trunkId }] };
+  expect(await run('transfer_call', { to: '+886212345678' }, agent)).toMatchObject({
+    actions: [{ kind: 'transfer', to: '+886212345678', options: { trunkId } }],
+  });
+  const other = { to: '+886212345678', trunkId: '00000000-0000-4000-8000-00000000000b' };
+  expect(await run('transfer_call', other, agent)).toMatchObject({ actions: [], said: 'failed.' });
+});
+
 test('A tool node sends DTMF digits by send_dtmf and moves on', async () => {
   const { actions, said } = await run('send_dtmf', { digits: '{{ age }}#' });
   expect([actions, said]).toEqual([[{ kind: 'send_dtmf', digits: '42#' }], 'done.']);

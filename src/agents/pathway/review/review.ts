@@ -1,6 +1,7 @@
 import { jsonPointer, zodDetails } from '../../../base/validation.ts';
 import type { CallLimits } from '../../accounts/callLimits.ts';
 import { type AgentConfig, agentTemplates } from '../../agentConfig.ts';
+import type { TransferTarget } from '../../transferTarget.ts';
 import { canFinish, createGraph, type PathwayGraph } from '../graph.ts';
 import type { PathwayEdge } from '../schema/edgeSchema.ts';
 import { type Pathway, pathwaySchema } from '../schema/pathwaySchema.ts';
@@ -26,14 +27,17 @@ interface Destinations {
   readonly limits: CallLimits;
   /** The project's numbers, for `ownCountriesOnly`. */
   readonly ownNumbers: readonly string[];
+  /** The project's active ones. */
+  readonly trunks: readonly {
+    readonly id: string;
+    readonly host: string;
+    readonly port: number;
+    readonly fromDomain: string | null;
+  }[];
 }
 
 /** Why a project may not call a normalized target; undefined where it may. */
-export type RefuseDestination = (
-  limits: CallLimits,
-  to: string,
-  ownNumbers: readonly string[],
-) => string | undefined;
+export type RefuseDestination = (destinations: Destinations, target: TransferTarget) => string | undefined;
 
 export interface ReviewOptions extends KnownNames {
   /** Variables that are set outside of the pathway; without them, unknown variables are not reported. */
@@ -77,9 +81,7 @@ export function reviewPathway(pathway: Pathway, options: ReviewOptions, refuse?:
     ...(isComplete ? findUnknownVariables(pathway, { known: variables, toolNames, toolVariables }) : []),
     ...findUnknownCallMembers(pathway),
     ...(destinations && refuse
-      ? findForbiddenTransfers(pathway, agent, (to) =>
-          refuse(destinations.limits, to, destinations.ownNumbers),
-        )
+      ? findForbiddenTransfers(pathway, agent, (target) => refuse(destinations, target))
       : []),
     ...(agent ? [...findUnaskedVariables(graph, agent.variableConfigs), ...reviewAgent(agent)] : []),
     ...(agent && providers ? findProviderProblems(pathway, agent, providers) : []),

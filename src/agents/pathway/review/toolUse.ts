@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import { jsonPointer } from '../../../base/validation.ts';
 import type { AgentConfig } from '../../agentConfig.ts';
 import {
@@ -6,7 +8,12 @@ import {
   transferFields,
   unusedOptions,
 } from '../../transferOptions.ts';
-import { readTransferTarget } from '../../transferTarget.ts';
+import {
+  readTransferTarget,
+  type TransferTarget,
+  targetWithTrunk,
+  toTransferTarget,
+} from '../../transferTarget.ts';
 import type { PathwayGraph } from '../graph.ts';
 import { isEventCondition, type PathwayEdge } from '../schema/edgeSchema.ts';
 import type { PathwayNode } from '../schema/nodeSchema.ts';
@@ -31,6 +38,9 @@ const OPTIONAL_ARGUMENTS: Partial<Record<BuiltInTool, readonly string[]>> = {
   transfer_call: Object.keys(transferFields),
   schedule_callback: ['reason'],
 };
+
+/** The arguments of a tool node may be anything. */
+const givenTarget = targetWithTrunk(z.string());
 
 /** Finds transfers without an edge for their failure or with options that have no effect, and tool nodes whose built-in tool cannot run as it is given. */
 export function findToolProblems(graph: PathwayGraph): DeadEndProblem[] {
@@ -93,21 +103,26 @@ function wrongArguments(node: PathwayNode): DeadEndProblem[] {
 export function findForbiddenTransfers(
   { nodes }: Pathway,
   agent: AgentConfig | undefined,
-  refuse: (to: string) => string | undefined,
+  refuse: (target: TransferTarget) => string | undefined,
 ): Problem[] {
   const fixed = nodes.flatMap((node, index) =>
-    transferTargetsOf(node).map(({ path, to }) => ({
+    transferTargetsOf(node).map(({ path, target }) => ({
       path: jsonPointer(['nodes', index, 'data', ...path]),
-      to,
+      target,
     })),
   );
   const lastResort = agent?.notUnderstood?.transferTo;
-  if (lastResort !== undefined) fixed.push({ path: '/agent/notUnderstood/transferTo', to: lastResort });
-  return fixed.flatMap(({ path, to }): Problem[] => {
-    const target = readTransferTarget(to);
-    const reason = target === undefined ? undefined : refuse(target);
+  if (lastResort !== undefined)
+    fixed.push({ path: '/agent/notUnderstood/transferTo', target: toTransferTarget(lastResort) });
+  const listed = (agent?.transferTargets ?? []).map((one, index) => ({
+    path: `/agent/transferTargets/${index}`,
+    target: toTransferTarget(one),
+  }));
+  return [...fixed, ...listed].flatMap(({ path, target: { to: given, trunkId } }): Problem[] => {
+    const to = readTransferTarget(given);
+    const reason = to === undefined ? undefined : refuse({ to, trunkId });
     if (reason === undefined) return [];
-    const message = `the project may not call ${JSON.stringify(to)}, so that this transfer fails: ${reason}; change callLimits, or the target`;
+    const message = `the project may not call ${JSON.stringify(given)}, so that this transfer fails: ${reason}; change that, or the target`;
     return [{ severity: 'warning', code: 'transfer_target_forbidden', message, path }];
   });
 }
@@ -115,17 +130,35 @@ export function findForbiddenTransfers(
 /** The targets of a node's transfer, as they are written; {@link readTransferTarget} reads no template. */
 function transferTargetsOf(
   node: PathwayNode,
-): { readonly path: readonly PropertyKey[]; readonly to: string }[] {
+): { readonly path: readonly PropertyKey[]; readonly target: TransferTarget }[] {
   const isTool = node.type === 'tool' && node.data.tools[0] === 'transfer_call';
   if (node.type !== 'transfer' && !isTool) return [];
-  const { to, targets }: { to?: unknown; targets?: unknown } =
-    node.type === 'tool' ? { ...node.data.arguments } : { ...node.data };
+  const {
+    to,
+    targets,
+    trunkId: common,
+  }: { to?: unknown; targets?: unknown; trunkId?: unknown } = node.type === 'tool'
+    ? { ...node.data.arguments }
+    : { ...node.data };
   const base = isTool ? ['arguments'] : [];
   const list: readonly unknown[] = Array.isArray(targets) ? targets : [];
   return [
-    { path: [...base, 'to'], to },
-    ...list.map((one, index) => ({ path: [...base, 'targets', index], to: one })),
-  ].flatMap((place) => (typeof place.to === 'string' ? [{ path: place.path, to: place.to }] : []));
+    { path: [...base, 'to'], given: to },
+    ...list.map((one, index) => ({ path: [...base, 'targets', index], given: one })),
+  ].flatMap(({ path, given }) => {
+    const read = givenTarget.safeParse(given);
+    if (!read.success) return [];
+    const target = toTransferTarget(read.data);
+    return [
+      {
+        path,
+        target: {
+          to: target.to,
+          trunkId: target.trunkId ?? (typeof common === 'string' ? common : undefined),
+        },
+      },
+    ];
+  });
 }
 
 /** Finds nodes that name a tool which its MCP server no longer lists: a model is not offered it, and a call fails. */

@@ -4,6 +4,7 @@ import { engine } from '../../speech/engineConfig.ts';
 import { speech } from '../../speech/speechConfig.ts';
 import { turnDetection } from '../../speech/turnDetection.ts';
 import { MAX_TRANSFER_TARGETS, transferFields, transferOptionFields } from '../../transferOptions.ts';
+import { targetWithTrunk } from '../../transferTarget.ts';
 import { ANY_NODE } from './edgeSchema.ts';
 import { idSchema, jsonObjectSchema, text } from './fields.ts';
 
@@ -121,15 +122,16 @@ const scoreThreshold = z
   .min(0)
   .max(1)
   .meta({ description: 'Minimum score of a chunk.', examples: [0.5] });
-const transferTarget = text(1, MAX_TRANSFER_TARGET_CHARACTERS)
-  .refine(
+const transferTarget = targetWithTrunk(
+  text(1, MAX_TRANSFER_TARGET_CHARACTERS).refine(
     (target) => isTemplate(target) || isTransferTarget(target),
     '{field} must be a phone number such as +886212345678, a SIP URI such as sip:desk@example.com, or a template',
-  )
-  .meta({
-    description: 'Destination of the transfer: an E.164 or local number, or a SIP URI; a template.',
-    examples: ['+886212345678', 'sip:{{ department }}@pbx.example.com'],
-  });
+  ),
+).meta({
+  description:
+    'Destination of the transfer: an E.164 or local number, or a SIP URI; a template. Also with the trunk that calls it.',
+  examples: ['+886212345678', 'sip:{{ department }}@pbx.example.com'],
+});
 const transferTargetList = z
   .array(transferTarget)
   .min(1)
@@ -226,6 +228,7 @@ export const nodePatchSchema = z
         strategy: transferFields.strategy.nullable(),
         holdMusic: transferFields.holdMusic.nullable(),
         afterJoin: transferFields.afterJoin.nullable(),
+        trunkId: transferFields.trunkId.nullable(),
       })
       .partial()
       .optional(),

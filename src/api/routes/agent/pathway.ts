@@ -153,16 +153,19 @@ async function reviewNames(
   installed: KnownProviders,
 ): Promise<ReviewOptions> {
   const page = { limit: MAX_LIST_LIMIT, offset: 0 };
-  const [known, record, tools, credentials, numbers, trunks, project, ownNumbers] = await Promise.all([
-    knownNames(stores, projectId),
-    stores.agents.find(projectId),
-    stores.tools.all(projectId),
-    stores.providerCredentials.all(projectId),
-    stores.phoneNumbers.list(projectId, page),
-    stores.trunks.list(projectId, page),
-    stores.projects.find(projectId),
-    stores.phoneNumbers.ownNumbers(projectId),
-  ]);
+  const [known, record, tools, credentials, numbers, trunks, project, ownNumbers, active] = await Promise.all(
+    [
+      knownNames(stores, projectId),
+      stores.agents.find(projectId),
+      stores.tools.all(projectId),
+      stores.providerCredentials.all(projectId),
+      stores.phoneNumbers.list(projectId, page),
+      stores.trunks.list(projectId, page),
+      stores.projects.find(projectId),
+      stores.phoneNumbers.ownNumbers(projectId),
+      stores.trunks.activeOf(projectId),
+    ],
+  );
   if (!record) throw notFound('Agent');
   const variables = [
     ...(record.config.variableConfigs ?? []).map(({ name }) => name),
@@ -187,6 +190,7 @@ async function reviewNames(
     destinations: limits && {
       limits: { ...limits, ownCountriesOnly: limits.ownCountriesOnly && ownNumbers.length > 0 },
       ownNumbers,
+      trunks: active.map(({ id, host, port, fromDomain }) => ({ id, host, port, fromDomain })),
     },
     vanishedTools,
     variables: new Set(variables),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { MAX_TRANSFER_TARGETS, transferOptions } from '../../../agents/transferOptions.ts';
+import { targetWithTrunk } from '../../../agents/transferTarget.ts';
 import { notFound } from '../../../base/errors.ts';
 import type { Call } from '../../../calls/call.ts';
 import { type CallResource, callResource, toCallResource } from '../../../calls/callResource.ts';
@@ -25,10 +26,10 @@ const sipTrace = z.object({
   ),
 });
 
-const target = z
-  .string()
-  .max(255)
-  .describe('A number in E.164 or in Taiwan’s local form, or a `sip:` URI.')
+const target = targetWithTrunk(z.string().max(255))
+  .describe(
+    'A number in E.164 or in Taiwan’s local form, or a `sip:` URI, whose host is called where `callLimits.allowedSipDomains` has it; also with the trunk that calls it.',
+  )
   .meta({ example: '+886223456789' });
 const transferInput = transferOptions
   .extend({
@@ -133,7 +134,7 @@ function transferRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Transfer a call',
-          'Starts a transfer, like the agent’s own. `blind` calls the target over the number’s trunks and joins it with the caller, who hears ringing meanwhile. `warm` tells the target first who is calling and why, and joins them when it accepts; the caller hears music. `refer` has the caller’s side call the target. The call ends as `transferred` when either side hangs up. If no target takes the call, the agent continues with the caller. The call’s `transfer` and the `transfer` events of the history tell how it goes. 409 unless the call is in progress; 422 if the project may not call a destination, or it is none of the agent’s `transferTargets`.',
+          'Starts a transfer, like the agent’s own. `blind` calls the target over the number’s trunks and joins it with the caller, who hears ringing meanwhile. `warm` tells the target first who is calling and why, and joins them when it accepts; the caller hears music. `refer` has the caller’s side call the target. The call ends as `transferred` when either side hangs up. If no target takes the call, the agent continues with the caller. The call’s `transfer` and the `transfer` events of the history tell how it goes. 409 unless the call is in progress; 422 if the project may not call a destination, or it is none of the agent’s `transferTargets`; 400 `unknown_trunk` for a `trunkId` of no trunk of the project.',
         ),
         params: callParams,
         body: transferInput,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { transferTrunkId } from '../../../agents/transferTarget.ts';
 import {
   MAX_PARTICIPANTS,
   type Participant,
@@ -22,6 +23,7 @@ const newParticipant = z
       .max(255)
       .describe('A number in E.164 or in Taiwan’s local form, or a `sip:` URI.')
       .meta({ example: '+886223456789' }),
+    trunkId: transferTrunkId.optional(),
   })
   .meta({ id: 'NewParticipant' });
 
@@ -65,7 +67,7 @@ function addRoute(app: App, deps: HttpDeps): void {
         deps,
         { request, reply, status: 201, sessionOf },
         async (store) => {
-          const participant = await deps.calls.addParticipant(projectId, callId, request.body.to);
+          const participant = await deps.calls.addParticipant(projectId, callId, request.body);
           return await store(async (stores) => {
             const to = deps.customers.hashOf({ projectId, key: participant.to });
             const details = { participantId: participant.id, to };

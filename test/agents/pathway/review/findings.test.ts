@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { NO_CALL_LIMITS } from '../../../../src/agents/accounts/callLimits.ts';
 import { newAgentConfig } from '../../../../src/agents/agentConfig.ts';
 import { type ReviewOptions, reviewPathway } from '../../../../src/agents/pathway/review/review.ts';
-import { destinationRefusal } from '../../../../src/calls/limits/destinations.ts';
+import { transferRefusal } from '../../../../src/calls/limits/destinations.ts';
 import { sketch, sketchEdge, sketchNode } from '../support/sketch.ts';
 
 /** Each finding: what is wrong, where it is reported, and a change of the graph that mends it. */
@@ -250,20 +250,27 @@ test.each([
   expect(found.map(({ message }) => message)).toEqual(messages);
 });
 
+const TRUNK_ID = '00000000-0000-4000-8000-000000000001';
+const OTHER_TRUNK_ID = '00000000-0000-4000-8000-000000000002';
+
 test.each([
   ['a number of another country', '+4930123456', true],
   ['a number of an own country', '+886223456700', false],
   ['a template', '{{ department }}', false],
-  ['a SIP URI without a number', 'sip:desk@pbx.example.com', false],
+  ['a SIP URI at a trunk of the project', 'sip:desk@pbx.example.com', false],
+  ['a SIP URI at a host that the limits do not name', 'sip:desk@elsewhere.example', true],
+  ['a number over a trunk of the project', { to: '+886223456700', trunkId: TRUNK_ID }, false],
+  ['a number over a trunk that is gone', { to: '+886223456700', trunkId: OTHER_TRUNK_ID }, true],
 ])('A transfer to %s, %s, is warned of where the limits forbid it: %s', (_, to, isForbidden) => {
   const limits = { ...NO_CALL_LIMITS, ownCountriesOnly: true };
-  const destinations = { limits, ownNumbers: ['+886223456789'] };
+  const trunk = { id: TRUNK_ID, host: 'pbx.example.com', port: 5060, fromDomain: null };
+  const destinations = { limits, ownNumbers: ['+886223456789'], trunks: [trunk] };
   const review = (node: object, agent = newAgentConfig('A')) => {
     const options = { toolIds: new Set<string>(), destinations, agent };
     return reviewPathway(
       sketch([start, node, end], [sketchEdge('s>x'), toEnd('x')]),
       options,
-      destinationRefusal,
+      transferRefusal,
     )
       .problems.filter(({ code }) => code === 'transfer_target_forbidden')
       .map(({ path }) => path);
@@ -277,6 +284,8 @@ test.each([
   expect(review(arranged({ arguments: { to } }))).toEqual(at('/nodes/1/data/arguments/to'));
   const agent = { ...newAgentConfig('A'), notUnderstood: { transferTo: to } };
   expect(review(say('x'), agent)).toEqual(at('/agent/notUnderstood/transferTo'));
+  const listing = { ...newAgentConfig('A'), transferTargets: [to] };
+  expect(review(say('x'), listing)).toEqual(at('/agent/transferTargets/0'));
 });
 
 test('A malformed template of an agent that was stored before is an error', () => {

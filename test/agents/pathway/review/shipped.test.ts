@@ -4,7 +4,7 @@ import { type AgentConfig, newAgentConfig } from '../../../../src/agents/agentCo
 import { reviewInput } from '../../../../src/agents/pathway/review/review.ts';
 import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
 import { toolInput } from '../../../../src/agents/tool.ts';
-import { destinationRefusal } from '../../../../src/calls/limits/destinations.ts';
+import { transferRefusal } from '../../../../src/calls/limits/destinations.ts';
 import { DEMO_AGENTS, readDemoAgent } from '../../../../src/demo/agents/demoAgent.ts';
 
 test.each(DEMO_AGENTS)('The review finds nothing in the demo agent %s', async (name) => {
@@ -29,9 +29,9 @@ test.each(DEMO_AGENTS)('The review finds nothing in the demo agent %s', async (n
       ),
       variables,
       agent: config,
-      destinations: { limits: NEW_PROJECT_CALL_LIMITS, ownNumbers: ['+886223456789'] },
+      destinations: { limits: NEW_PROJECT_CALL_LIMITS, ownNumbers: ['+886223456789'], trunks: [] },
     },
-    destinationRefusal,
+    transferRefusal,
   );
   expect(problems).toEqual([]);
 });

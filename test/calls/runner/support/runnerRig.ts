@@ -23,7 +23,7 @@ export const CALL = makeCall({
   answeredAt: null,
 });
 export const trunk = (id: string): Trunk => ({
-  ...trunkInput.parse({ name: id, host: 'sip.example.com' }),
+  ...trunkInput.parse({ name: id, host: 'sip.example.com', fromDomain: 'pbx.example' }),
   id,
   projectId: CALL.projectId,
   createdAt: '',
