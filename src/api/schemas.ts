@@ -40,6 +40,14 @@ export function queryInteger(minimum: number, maximum: number) {
 /** A boolean in a query string. */
 export const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
+/** Values in a query string, separated by commas or repeated. */
+export function commaList<Item extends z.ZodType<string, string>>(item: Item) {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((given) => [given].flat().flatMap((list) => list.split(',')))
+    .pipe(z.array(item));
+}
+
 /** A time in a query string, or a date: its beginning in UTC. */
 export const moment = z
   .union(

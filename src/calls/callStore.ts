@@ -13,7 +13,8 @@ import type {
 
 export interface CallFilter {
   readonly direction?: CallDirection;
-  readonly status?: CallStatus;
+  /** One of these. */
+  readonly status?: readonly CallStatus[];
   readonly sessionId?: string;
   /** Whether it has ended. */
   readonly isLive?: boolean;

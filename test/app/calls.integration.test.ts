@@ -360,6 +360,11 @@ describe('A queued call', () => {
     const listed = await project.api('GET', `/calls?live=true&${only}`);
     expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([body.callId]);
     expect((await project.api('GET', '/calls?live=false')).body.data).toEqual([]);
+    const counts = ['queued,ringing', 'queued&status=ringing', 'ringing,completed'].map(
+      async (status) => (await project.api('GET', `/calls?status=${status}`)).body.pagination.total,
+    );
+    expect(await Promise.all(counts)).toEqual([2, 2, 0]);
+    expect((await project.api('GET', '/calls?status=queued,waiting')).status).toBe(400);
     expect((await project.api('GET', '/calls?from=2030-01-02&to=2030-01-01')).status).toBe(400);
     const { headers, body: text } = await project.api('GET', `/calls/export?${only}`);
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');

@@ -18,6 +18,16 @@ describe('Calls', { ...requiresChromium, timeout: TIMEOUT_MS }, () => {
     ({ projectId, callId } = await placeTestCall(own));
   }, TIMEOUT_MS);
 
+  test('A live call is shown among more scheduled ones than a list has', async () => {
+    const busy = await placeTestCall(own);
+    await scheduleCalls(own, busy.projectId, 201);
+    const { page } = await own.open(`/projects/${busy.projectId}/calls?tests=true`);
+    await page.getByRole('region', { name: 'Scheduled' }).getByText('and 151 more').waitFor();
+    const live = page.getByRole('region', { name: 'Live now' });
+    await live.getByText('In progress').waitFor();
+    expect(await live.getByText(/more$/).count()).toBe(0);
+  });
+
   test('A live call is controlled from the list and explained by its page', async () => {
     const { page, problems } = await own.open(`/projects/${projectId}/calls?tests=true`);
     const live = page.getByRole('region', { name: 'Live now' });
@@ -136,6 +146,20 @@ async function expectExplained(page: Page): Promise<void> {
 }
 
 /** A simulated caller's call to an agent that greets and listens. */
+async function scheduleCalls({ send }: ConsoleService, projectId: string, count: number): Promise<void> {
+  const path = `/v1/projects/${projectId}`;
+  await send('PATCH', path, { callLimits: { maxCallsPerMinute: null } });
+  await send('POST', `${path}/trunks`, { name: 'Carrier', host: '127.0.0.1', optionsIntervalSeconds: 0 });
+  const fromNumber = '+886223450001';
+  await send('POST', `${path}/phone-numbers`, { number: fromNumber });
+  const { key } = await send('POST', `${path}/api-keys`, { name: 'orders', kind: 'secret' });
+  const notBefore = new Date(Date.now() + 3_600_000).toISOString();
+  for (let n = 0; n < count; n++) {
+    const toNumber = `+8869120${String(n).padStart(5, '0')}`;
+    await send('POST', '/v1/calls/outbound', { projectId, fromNumber, toNumber, notBefore }, key);
+  }
+}
+
 async function placeTestCall({ service, send, adminToken }: ConsoleService) {
   const { id: projectId } = await send('POST', '/v1/projects', { name: 'Clinic' });
   const path = `/v1/projects/${projectId}`;

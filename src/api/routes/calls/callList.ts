@@ -12,6 +12,7 @@ import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
 import {
   about,
+  commaList,
   errors,
   flag,
   listOf,
@@ -38,7 +39,10 @@ const METADATA_FILTER_TEXT =
 
 const filters = z.looseObject({
   direction: z.enum(['outbound', 'inbound']).optional(),
-  status: z.enum(CALL_STATUSES).optional(),
+  status: commaList(z.enum(CALL_STATUSES))
+    .optional()
+    .describe('One of these, separated by commas or repeated.')
+    .meta({ example: 'queued,dialing,ringing,in_progress' }),
   live: flag.optional().describe('`true`: only calls that have not ended; `false`: only those that have.'),
   sessionId: sessionIdField.optional(),
   from: moment.optional().describe('Calls that were accepted at this time or later.'),

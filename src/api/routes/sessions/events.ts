@@ -11,7 +11,7 @@ import { openEventStream } from '../../eventStream.ts';
 import { OpenPerProject } from '../../openPerProject.ts';
 import { isStillAuthenticated } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
-import { about, errors, projectParams } from '../../schemas.ts';
+import { about, commaList, errors, projectParams } from '../../schemas.ts';
 
 /** Of one project on one node; each may hold a quarter of a megabyte. */
 const MAX_STREAMS = 100;
@@ -34,10 +34,7 @@ const DESCRIPTION = [
   `A project has at most ${MAX_STREAMS} streams on each node: 429 \`too_many_event_streams\`.`,
 ].join('\n\n');
 
-const typeList = z
-  .union([z.string(), z.array(z.string())])
-  .transform((given) => [given].flat().flatMap((list) => list.split(',')))
-  .pipe(z.array(liveEventType))
+const typeList = commaList(liveEventType)
   .describe('Types of events, separated by commas or repeated. Default: all.')
   .meta({ example: 'call.answered,call.ended' });
 

@@ -24,7 +24,7 @@ export function conditions(
     'project_id = $1',
     ...(filter.includeTests ? [] : ['NOT is_test']),
     ...given(direction, (place) => `direction = ${place}`),
-    ...given(status, (place) => `status = ${place}`),
+    ...given(status, (place) => `status = ANY(${place})`),
     ...given(sessionId, (place) => `session_id = ${place}`),
     ...given(externalId, (place) => `external_id = ${place}`),
     ...Object.entries(metadata).map(([key, value]) => {

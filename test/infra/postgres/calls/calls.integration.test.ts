@@ -219,7 +219,8 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
       (await world.stores.calls.list(world.projectId, filter, page)).items.map(({ id }) => id);
     expect(await ids({})).toEqual([inbound.id, young.id, old.id]);
     expect(await ids({ direction: 'outbound' })).toEqual([young.id, old.id]);
-    expect(await ids({ status: 'failed' })).toEqual([old.id]);
+    expect(await ids({ status: ['failed'] })).toEqual([old.id]);
+    expect(await ids({ status: ['ringing', 'failed'] })).toEqual([inbound.id, old.id]);
     expect(await ids({ sessionId: young.sessionId })).toEqual([young.id]);
     expect(await ids({}, { limit: 1, offset: 1 })).toEqual([young.id]);
     expect((await world.stores.calls.list(world.projectId, {}, { limit: 1, offset: 0 })).total).toBe(3);

@@ -23,7 +23,7 @@ const TEST_REFRESH_MS = 5_000;
 const NODE_REFRESH_MS = 2_000;
 const SHOWN = 50;
 /** Scheduled calls have not ended either; they have a list of their own. */
-const READ = 200;
+const STATUSES = 'queued,dialing,ringing,in_progress';
 const SECOND_MS = 1_000;
 
 const texts = textsIn({
@@ -63,14 +63,18 @@ export function LiveCalls({ projectId, includeTests }: { projectId: string; incl
         api.GET('/v1/projects/{projectId}/calls', {
           params: {
             path: { projectId },
-            query: { live: 'true', limit: `${READ}`, includeTests: includeTests ? 'true' : 'false' },
+            query: {
+              live: 'true',
+              status: STATUSES,
+              limit: `${SHOWN}`,
+              includeTests: includeTests ? 'true' : 'false',
+            },
           },
         }),
       ),
     refetchInterval: includeTests ? TEST_REFRESH_MS : REFRESH_MS,
   });
-  const live = (data?.data ?? []).filter(({ status }) => status !== 'scheduled');
-  const calls = live.slice(0, SHOWN);
+  const calls = data?.data ?? [];
   const nodes = useCurrentNodes(projectId, calls);
   useLiveEvents(projectId, { types: ACTIVITY_EVENTS }, (event) => {
     dispatch(event);
@@ -92,8 +96,8 @@ export function LiveCalls({ projectId, includeTests }: { projectId: string; incl
           />
         ))}
       </SimpleGrid>
-      {data !== undefined && live.length > calls.length && (
-        <Text c="dimmed">{texts.more(live.length - calls.length)}</Text>
+      {data !== undefined && data.pagination.total > calls.length && (
+        <Text c="dimmed">{texts.more(data.pagination.total - calls.length)}</Text>
       )}
     </Stack>
   );
