@@ -70,7 +70,7 @@ export function openJobs(url: string, logger: Logger): JobQueues {
   const log = logger.child({ part: 'redis' });
   return openJobQueues({
     url,
-    onError: (error, queue) => log.warn({ queue, reason: error.message }, 'job queue failed'),
+    onError: (err, queue) => log.warn({ queue, err }, 'job queue failed'),
   });
 }
 
