@@ -58,9 +58,13 @@ export class CallLimiter {
     if (waitSeconds !== undefined) throw this.#exceeded(projectId, 'rate', limits, waitSeconds);
   }
 
-  /** @param to - A normalized number, or a SIP URI. @throws {CallwayError} 422 `destination_not_allowed` */
-  async requireAllowedDestination(projectId: string, to: string): Promise<void> {
-    await this.#requireAllowed(projectId, await this.#limitsOf(projectId), to);
+  /**
+   * @param to - A normalized number, or a SIP URI.
+   * @param isPeersWish - The peer asked for it, and calls the target itself: its host is the peer's choice.
+   * @throws {CallwayError} 422 `destination_not_allowed`
+   */
+  async requireAllowedDestination(projectId: string, to: string, isPeersWish = false): Promise<void> {
+    await this.#requireAllowed(projectId, await this.#limitsOf(projectId), to, isPeersWish);
   }
 
   /** Where a peer may redirect a call of the project to. Refusals are counted. */
@@ -159,10 +163,15 @@ export class CallLimiter {
     return (await this.#deps.projects.find(projectId))?.callLimits ?? NO_CALL_LIMITS;
   }
 
-  async #requireAllowed(projectId: string, limits: CallLimits, to: string): Promise<void> {
-    const refusal =
-      (await this.#destinationRefusal(projectId, limits, to)) ??
-      (isSipUri(to) ? domainRefusal(limits, to, await this.#deps.trunks.activeOf(projectId)) : undefined);
+  async #requireAllowed(
+    projectId: string,
+    limits: CallLimits,
+    to: string,
+    isPeersWish = false,
+  ): Promise<void> {
+    const ofNumber = await this.#destinationRefusal(projectId, limits, to);
+    const trunks = isSipUri(to) ? await this.#deps.trunks.activeOf(projectId) : [];
+    const refusal = ofNumber ?? (isPeersWish ? undefined : domainRefusal(limits, to, trunks));
     if (refusal === undefined) return;
     this.#refused(projectId, 'destination');
     const message = `This project may not call ${to}: ${refusal}; ${BY_OPERATOR}`;

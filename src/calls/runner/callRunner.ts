@@ -147,9 +147,9 @@ export class CallRunner {
         streamTarget: this.#deps.streamTarget,
         supervisorUrl: this.#deps.supervisorUrl,
         makeId: this.#deps.makeId,
-        requireAllowedDestination: async (to) => {
+        requireAllowedDestination: async (to, isPeersWish) => {
           await this.#requireListed(call, { to });
-          await limiter.requireAllowedDestination(projectId, to);
+          await limiter.requireAllowedDestination(projectId, to, isPeersWish);
         },
         recordingPath: this.#deps.recordings.workingPath,
         partyStream: (party) => this.#deps.partyStream(call, party),

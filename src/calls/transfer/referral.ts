@@ -30,7 +30,7 @@ export async function referToTargets(
     const targetsLeft = plan.targets.length - index - 1;
     const report = { to, mode: plan.mode, by: 'refer' } as const;
     try {
-      await deps.requireAllowedDestination(to);
+      await deps.requireAllowedDestination(to, deps.dialTarget === undefined);
       dispatch({ type: 'transfer_referring' });
       deps.report({ ...report, status: 'started' });
       await deps.leg.refer(to, plan.isTimeoutGiven ? plan.timeoutMs : undefined);

@@ -16,8 +16,8 @@ export interface TransferDeps {
   /** The caller's number. */
   readonly caller: string;
   readonly music: HoldMusicPlayer;
-  /** @throws {CallwayError} 422 when the project may not call the target. */
-  readonly requireAllowedDestination: (to: string) => Promise<void>;
+  /** @see CallLimiter.requireAllowedDestination @throws {CallwayError} 422 when the project may not call the target. */
+  readonly requireAllowedDestination: (to: string, isPeersWish: boolean) => Promise<void>;
   /** Absent where only the peer may call the targets. @see dialTransferTarget */
   readonly dialTarget?: (target: TransferTarget, ringTimeoutMs: number) => AsyncIterable<CallLeg>;
   /** A stream to a voice node for one of the parties. */

@@ -201,6 +201,20 @@ test('A stream without a call takes a slot, and is refused for some seconds wher
   expect(log).toEqual([acquire, acquire, ['refused', 'simultaneous']]);
 });
 
+test('The host of a SIP URI is limited for transfers, and not for those that the peer makes itself', async () => {
+  limit({ allowedSipDomains: ['pbx.example'] });
+  await limiter.requireAllowedDestination('p', 'sip:desk@pbx.example');
+  await limiter.admitOrder('p', 'sip:desk@pbx.example');
+  await limiter.requireAllowedDestination('p', 'sip:desk@evil.example', true);
+  const message =
+    'This project may not call sip:desk@evil.example: allowedSipDomains does not have evil.example, and none of its trunks is there; the operator changes callLimits';
+  const refused = { code: 'destination_not_allowed', message };
+  await expect(limiter.requireAllowedDestination('p', 'sip:desk@evil.example')).rejects.toMatchObject(
+    refused,
+  );
+  await expect(limiter.admitOrder('p', 'sip:desk@evil.example')).rejects.toMatchObject(refused);
+});
+
 test('The destinations of a project hold for transfers and redirects, which are counted when refused', async () => {
   const [home, abroad] = [OUTBOUND.toNumber, '+14155550100'];
   for (const change of [{}, { ownCountriesOnly: true }]) {

@@ -16,7 +16,8 @@ async function referred(
   const done: unknown[] = [];
   const left = [...ends];
   const deps = {
-    requireAllowedDestination: async (to: string) => void done.push(['allowed', to]),
+    requireAllowedDestination: async (to: string, isPeersWish: boolean) =>
+      void done.push([isPeersWish ? 'allowed to the peer' : 'allowed', to]),
     leg: {
       async refer(...request: unknown[]) {
         done.push(['refer', ...request]);
@@ -48,8 +49,8 @@ async function referred(
 }
 
 const report = (to: string, more: object) => ['report', { to, mode: 'blind', by: 'refer', ...more }];
-const tried = (to: string) => [
-  ['allowed', to],
+const tried = (to: string, allowed = 'allowed to the peer') => [
+  [allowed, to],
   'transfer_referring',
   report(to, { status: 'started' }),
   ['refer', to, 9_000],
@@ -94,7 +95,7 @@ test.each([
 
 test('A side that takes no REFER calls nobody where the targets may be dialed', async () => {
   const { done, result } = await referred([UNSUPPORTED], { mayDial: true });
-  expect([result, done]).toEqual(['unsupported', tried('t0')]);
+  expect([result, done]).toEqual(['unsupported', tried('t0', 'allowed')]);
 });
 
 test('A call has as long as the peer wants where no time was given, and an agent that cannot be told is reported', async () => {
