@@ -5,7 +5,7 @@ import type { Database } from '../connection/database.ts';
 export class WrongSecretsKeyError extends Error {
   constructor() {
     super(
-      'SECRETS_KEY: is not the key of the secrets in this database, and neither is one of SECRETS_KEY_PREVIOUS',
+      'SECRETS_KEY: is not the key of the secrets in this database, and neither is one of SECRETS_KEY_PREVIOUS; restore it, or the file secrets-key of DATA_DIR, from your backup',
     );
     this.name = 'WrongSecretsKeyError';
   }
