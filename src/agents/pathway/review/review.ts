@@ -23,7 +23,7 @@ export interface Review {
   readonly problems: readonly Problem[];
 }
 
-interface Destinations {
+export interface Destinations {
   readonly limits: CallLimits;
   /** The project's numbers, for `ownCountriesOnly`. */
   readonly ownNumbers: readonly string[];
