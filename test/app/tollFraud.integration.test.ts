@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import WebSocket from 'ws';
 import { header, Phone, SDP } from '../sip/support/phone.ts';
 import { sharedGateway, type TestProject } from '../support/gateway.ts';
@@ -19,6 +19,9 @@ beforeAll(async () => {
     name: 'C',
     host: '127.0.0.1',
     port: carrier.port,
+    username: 'account',
+    password: 'secret',
+    headers: { 'X-Contract': '4711' },
     optionsIntervalSeconds: 0,
     followRedirects: true,
   };
@@ -88,6 +91,34 @@ describe('A new project', () => {
     const refer = await carrier.next(/^REFER /);
     expect(header(refer, 'Refer-To')).toBe('<sip:desk@pbx.example>');
     carrier.send(carrier.answer(refer, '603 Decline'), SIP_PORT);
+    await api('POST', `/calls/${body.callId}/hangup`);
+    const bye = await carrier.next(/^BYE /);
+    carrier.send(carrier.answer(bye, '200 OK'), SIP_PORT);
+    await untilEnded(body.callId);
+  });
+
+  test('transfers to a host that the operator allows, which gets nothing of the carrier’s', async () => {
+    const desk = await Phone.open();
+    onTestFinished(() => desk.close());
+    const { body } = await call('+886912000003');
+    const invite = await carrier.next(/^INVITE .*886912000003/s);
+    carrier.send(carrier.answer(invite, '200 OK', { body: SDP }), SIP_PORT);
+    await carrier.next(/^ACK /);
+    const to = `sip:desk@127.0.0.1:${desk.port}`;
+    const transfer = () => api('POST', `/calls/${body.callId}/transfer`, { to });
+    await vi.waitFor(async () => expect((await transfer()).status).toBe(422));
+    await limit({ allowedSipDomains: ['127.0.0.1'] });
+    expect((await transfer()).status).toBe(202);
+    const asked = await desk.next(/^INVITE /);
+    expect(asked).toMatch(new RegExp(`^INVITE ${to} `));
+    expect(asked).not.toMatch(/account|X-Contract/);
+    const challenge = 'Proxy-Authenticate: Digest realm="carrier", nonce="n1"';
+    desk.send(desk.answer(asked, '407 Proxy Authentication Required', { extra: [challenge] }), SIP_PORT);
+    await vi.waitFor(async () => {
+      const { transfer: seen, status } = (await api('GET', `/calls/${body.callId}`)).body;
+      expect([seen?.outcome, status]).toEqual(['failed', 'in_progress']);
+    });
+    expect(desk.received.filter((text) => text.startsWith('INVITE '))).toHaveLength(1);
     await api('POST', `/calls/${body.callId}/hangup`);
     const bye = await carrier.next(/^BYE /);
     carrier.send(carrier.answer(bye, '200 OK'), SIP_PORT);

@@ -63,6 +63,8 @@ export class InviteClient {
   #redirects = 0;
   #session = { seconds: FIRST_SESSION_SECONDS, minimum: MIN_SESSION_SECONDS };
   #credentials: Record<string, string> = {};
+  /** Redirected to another host, which the credentials are not for. */
+  #isElsewhere = false;
   /** The pending INVITE; undefined until it is on the wire. */
   #sent: SentRequest | undefined;
   #cancelReason: HangupReason | undefined;
@@ -177,7 +179,7 @@ export class InviteClient {
   }
 
   #authenticate({ message, source }: ReceivedResponse): boolean {
-    if (!this.#sent) return false;
+    if (!this.#sent || this.#isElsewhere) return false;
     const challenged = { method: 'INVITE', uri: this.#sent.uri, body: this.#request.body };
     const credentials = this.#authenticator.answer(message, challenged);
     if (!credentials) return false;
@@ -201,6 +203,8 @@ export class InviteClient {
     this.#redirects += 1;
     this.#uri = target;
     this.#route = this.#request.route;
+    this.#isElsewhere = this.#route === undefined && hostOf(target) !== hostOf(this.#request.uri);
+    if (this.#isElsewhere) this.#credentials = {};
     return true;
   }
 }
@@ -222,6 +226,11 @@ function failureOf({ message, isFromPeer }: ReceivedResponse): FailureResponse {
 
 function sdpOf({ message }: ReceivedResponse): string | undefined {
   return descriptionOf(message) || undefined;
+}
+
+function hostOf(text: string): string | undefined {
+  const uri = readUri(text);
+  return uri === undefined || uri.scheme === 'tel' ? undefined : uri.host.toLowerCase();
 }
 
 /** The server that sent the challenge, of those that a host name resolves to; only it knows the nonce. */

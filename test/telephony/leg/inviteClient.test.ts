@@ -34,10 +34,12 @@ function received(raw: string): ReceivedResponse {
   };
 }
 
-test('A challenge that arrives with the confirmation of the INVITE is answered', () => {
-  const challenge =
-    'SIP/2.0 407 Proxy Authentication Required\r\nProxy-Authenticate: Digest realm="gw.test", nonce="n1"\r\n\r\n';
-  const { sent, control } = instantServer([challenge, 'SIP/2.0 200 OK\r\n\r\n']);
+const CHALLENGE =
+  'SIP/2.0 407 Proxy Authentication Required\r\nProxy-Authenticate: Digest realm="gw.test", nonce="n1"\r\n\r\n';
+
+/** Sends an INVITE that gets these answers. */
+function invited(answers: readonly string[], followRedirects = false) {
+  const { sent, control } = instantServer(answers);
   const told: string[] = [];
   const tell = (what: string) => () => void told.push(what);
   const client = new InviteClient(
@@ -48,8 +50,8 @@ test('A challenge that arrives with the confirmation of the INVITE is answered',
       headers: {},
       body: '',
       dialogId: 'd1',
-      followRedirects: false,
-      mayRedirectTo: () => false,
+      followRedirects,
+      mayRedirectTo: () => true,
     },
     createAuthenticator({ username: 'alice', password: 'wonderland', realm: null }, () => 'c1'),
     {
@@ -62,7 +64,30 @@ test('A challenge that arrives with the confirmation of the INVITE is answered',
     },
   );
   client.send();
+  return { sent, told };
+}
+
+test('A challenge that arrives with the confirmation of the INVITE is answered', () => {
+  const { sent, told } = invited([CHALLENGE, 'SIP/2.0 200 OK\r\n\r\n']);
   expect(told).toEqual(['accepted']);
   expect(sent.map(({ headers }) => headers?.CSeq)).toEqual(['1 INVITE', '2 INVITE']);
   expect(sent[1]?.headers?.['Proxy-Authorization']).toContain(`uri="${URI}"`);
+});
+
+test('No other host that a call is redirected to gets credentials, neither those of before nor on its challenge', () => {
+  const moved = 'SIP/2.0 302 Moved\r\nContact: <sip:x@elsewhere.test>\r\n\r\n';
+  const { sent, told } = invited([CHALLENGE, moved, CHALLENGE.replace('n1', 'n2')], true);
+  expect(told).toEqual(['rejected']);
+  expect(sent.map(({ uri, headers }) => [uri, headers?.['Proxy-Authorization'] !== undefined])).toEqual([
+    [URI, false],
+    [URI, true],
+    ['sip:x@elsewhere.test', false],
+  ]);
+});
+
+test('Credentials are for another user of the same host, too', () => {
+  const moved = `SIP/2.0 302 Moved\r\nContact: <${URI.replace(/^sip:[^@]*/, 'sip:other')}>\r\n\r\n`;
+  const { sent, told } = invited([moved, CHALLENGE, 'SIP/2.0 200 OK\r\n\r\n'], true);
+  expect(told).toEqual(['accepted']);
+  expect(sent[2]?.headers?.['Proxy-Authorization']).toContain('username="alice"');
 });
