@@ -12,6 +12,7 @@ const NEW_LIMITS = {
   blockedPrefixes: [],
   ownCountriesOnly: true,
   blockSpecialRates: true,
+  allowedSipDomains: [],
   maxConcurrentCalls: 10,
   maxCallsPerMinute: 60,
   maxCallsPerHour: null,
