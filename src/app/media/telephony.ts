@@ -22,7 +22,7 @@ import { createTelephony } from '../../telephony/telephony.ts';
 import { type TraceSink, traceCall, traceFromControl } from '../../telephony/trace.ts';
 import { resolveSipHost, TrunkDirectory } from '../../telephony/trunks/directory.ts';
 import { InboundRejections, type InboundRejectionsDeps } from '../../telephony/trunks/inboundRejections.ts';
-import { TrunkMonitors } from '../../telephony/trunks/monitors.ts';
+import { TrunkMonitors, type TrunkMonitorsDeps } from '../../telephony/trunks/monitors.ts';
 import type { TestCalls } from '../../telephony/trunks/testCalls.ts';
 import type { Config } from '../settings/config.ts';
 
@@ -114,25 +114,7 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     showsTrying: server.showsTrying,
     ...(parts.testCalls ? { testCalls: parts.testCalls } : {}),
   });
-  const { leases, board, liveEvents } = parts;
-  const trunkMonitors = new TrunkMonitors({
-    ...common,
-    directory,
-    control,
-    leases,
-    board,
-    onHealthChange: ({ id: trunkId, projectId }, health) =>
-      liveEvents?.publish({
-        type: 'trunk.changed',
-        projectId,
-        data: { trunkId, change: 'health', health },
-      }),
-    onFailure: ({ id: trunkId, projectId }, reason) =>
-      logger.warn({ trunkId, projectId, reason }, 'trunk check failed'),
-    hidesPrivateHosts: !config.ALLOW_PRIVATE_TRUNKS,
-    onRegistered: ({ id: trunkId, projectId }) => logger.info({ trunkId, projectId }, 'trunk registered'),
-  });
-  trunkMonitors.start();
+  const trunkMonitors = startTrunkMonitors(parts, { ...common, directory, control }, logger);
   const stopEndingLostDialogs = endLostDialogs({
     ...common,
     store: parts.dialogs,
@@ -166,6 +148,30 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
       return closing;
     },
   };
+}
+
+function startTrunkMonitors(
+  { config, leases, board, liveEvents }: TelephonyParts,
+  deps: Pick<TrunkMonitorsDeps, 'clock' | 'onError' | 'random' | 'makeToken' | 'directory' | 'control'>,
+  logger: Logger,
+): TrunkMonitors {
+  const trunkMonitors = new TrunkMonitors({
+    ...deps,
+    leases,
+    board,
+    onHealthChange: ({ id: trunkId, projectId }, health) =>
+      liveEvents?.publish({
+        type: 'trunk.changed',
+        projectId,
+        data: { trunkId, change: 'health', health },
+      }),
+    onFailure: ({ id: trunkId, projectId }, reason) =>
+      logger.warn({ trunkId, projectId, reason }, 'trunk check failed'),
+    hidesPrivateHosts: !config.ALLOW_PRIVATE_TRUNKS,
+    onRegistered: ({ id: trunkId, projectId }) => logger.info({ trunkId, projectId }, 'trunk registered'),
+  });
+  trunkMonitors.start();
+  return trunkMonitors;
 }
 
 function logConnection({ events }: SipControl, logger: Logger): void {

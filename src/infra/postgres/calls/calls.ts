@@ -26,16 +26,21 @@ import {
 } from './callRows.ts';
 
 export function callStore(database: Queryable): CallStore {
-  return { ...callRecords(database), ...callResults(database), ...callRecovery(database) };
+  return {
+    ...callRecords(database),
+    ...callMedia(database),
+    ...callResults(database),
+    ...callRecovery(database),
+  };
 }
 
 function callRecords(
   database: Queryable,
-): Omit<CallStore, keyof ReturnType<typeof callRecovery> | keyof ReturnType<typeof callResults>> {
-  const one = async (sql: string, parameters: readonly Parameter[]): Promise<Call | undefined> => {
-    const [row] = await database.query<CallRow>(sql, parameters);
-    return row && fromCallRow(row);
-  };
+): Omit<
+  CallStore,
+  keyof (ReturnType<typeof callRecovery> & ReturnType<typeof callResults> & ReturnType<typeof callMedia>)
+> {
+  const one = (sql: string, parameters: readonly Parameter[]) => oneCall(database, sql, parameters);
 
   return {
     async insert(call, session, started) {
@@ -117,8 +122,37 @@ function callRecords(
     async requestHangup(projectId, id, at) {
       return isUuid(id) ? await one(REQUEST_HANGUP, [projectId, id, at]) : undefined;
     },
+    async turnLatencies(instanceIds) {
+      const rows = await database.query<{ instance_id: string; p50: number; p95: number }>(LATENCIES, [
+        instanceIds,
+      ]);
+      return new Map(
+        rows.map(({ instance_id, p50, p95 }) => [
+          instance_id,
+          { p50: Math.round(p50), p95: Math.round(p95) },
+        ]),
+      );
+    },
+  };
+}
+
+async function oneCall(
+  database: Queryable,
+  sql: string,
+  parameters: readonly Parameter[],
+): Promise<Call | undefined> {
+  const [row] = await database.query<CallRow>(sql, parameters);
+  return row && fromCallRow(row);
+}
+
+/** A call's recording and its waveform, and how its audio arrived. */
+function callMedia(
+  database: Queryable,
+): Pick<CallStore, 'completeRecording' | 'mediaSamples' | 'peaks' | 'savePeaks'> {
+  return {
     async completeRecording(id, recording) {
-      const completed = await one(
+      const completed = await oneCall(
+        database,
         `UPDATE calls SET recording = $2::json, recording_bytes = ($2::json->>'bytes')::bigint
          WHERE id = $1 AND coalesce(recording->>'status', 'recording') = 'recording'
          RETURNING ${callSelection()}`,
@@ -148,17 +182,6 @@ function callRecords(
       await database.query(
         `UPDATE calls SET recording_peaks = $3::json WHERE id = $1 AND recording->>'key' = $2`,
         [id, key, JSON.stringify(peaks)],
-      );
-    },
-    async turnLatencies(instanceIds) {
-      const rows = await database.query<{ instance_id: string; p50: number; p95: number }>(LATENCIES, [
-        instanceIds,
-      ]);
-      return new Map(
-        rows.map(({ instance_id, p50, p95 }) => [
-          instance_id,
-          { p50: Math.round(p50), p95: Math.round(p95) },
-        ]),
       );
     },
   };
