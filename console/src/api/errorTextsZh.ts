@@ -126,6 +126,7 @@ export const ERROR_TEXTS_ZH: Readonly<Record<string, string>> = {
   call_ended: '通話已結束。',
   call_not_in_progress: '通話不在進行中。',
   call_not_recorded: '這通電話沒有錄音。',
+  recording_unavailable: '存有這段錄音的節點目前沒有回應，請待其恢復後再試。',
   call_taken_over: '通話已由真人接手。',
   call_unavailable: '目前無法連上處理這通電話的節點，請再試一次。',
   agent_not_in_call: '代理目前不在這通電話中。',
