@@ -44,6 +44,20 @@ test('A request for a call is answered by the node that runs it', async () => {
   expect([clock.pendingTimers(), listeners.size]).toEqual([0, 0]);
 });
 
+test('A recording is found at the node that has it, and nowhere when no node answers', async () => {
+  const offered = {
+    kind: 'call_response',
+    requestId: 'request',
+    response: { answer: 'http://node/x' },
+  } as const;
+  expect(await asker(() => offered).requests.locateRecording('p/c.wav')).toBe('http://node/x');
+  const { requests, clock, published } = asker(() => undefined);
+  const found = requests.locateRecording('p/c.wav');
+  clock.advance(3000);
+  expect(await found).toBeUndefined();
+  expect(published).toEqual([{ kind: 'recording_request', key: 'p/c.wav', requestId: 'request' }]);
+});
+
 test('A request that the node refuses fails with the node’s error', async () => {
   const failure = toFailure(new CallwayError('conflict', 'no_human_party', 'Nobody has joined'));
   const { requests } = asker(() => ({ kind: 'call_response', requestId: 'request', response: { failure } }));

@@ -159,6 +159,14 @@ describe.each(databases)('Retention on the $name database', ({ open }) => {
     expect(await expire('recordings', 4 * DAY_MS)).toBe(0);
   });
 
+  test('of a recording’s removal is 90 days, for a node that was away', async () => {
+    await opened.database.query(
+      `INSERT INTO recording_removals (key, since) VALUES ('away.wav', '${BEGIN}')`,
+    );
+    expect(await expire('recordingRemovals', 90 * DAY_MS - 1)).toBe(0);
+    expect(await expire('recordingRemovals', 90 * DAY_MS)).toBe(1);
+  });
+
   test('of a test’s call is that of test runs, for its recording too', async () => {
     const retentionDays = { recordings: 1, tests: 5 };
     const world = await sessionWorld(opened.database, { historyRetentionDays: 1, retentionDays });
