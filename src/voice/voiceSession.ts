@@ -1,5 +1,4 @@
 import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
-import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
@@ -41,8 +40,6 @@ import type { SpokenTurn } from './turns/turnLatency.ts';
 
 /** The peer closes the stream this soon after it was told to hang up. */
 const HANGUP_TIMEOUT_MS = 5000;
-/** A call hangs up without it where the database takes longer. */
-const ANSWERED_BY_TIMEOUT_MS = 2000;
 /** Audio arrives without gaps, silence included: a stream without audio for this long is lost. */
 const STREAM_TIMEOUT_MS = 30_000;
 /** A session that holds its thread has this long to say its apology. */
@@ -223,7 +220,7 @@ export class VoiceSession {
   }
 
   #createAnsweredByMonitor(isEnabled: boolean): AnsweredByMonitor {
-    const { stream, onAnsweredBy } = this.#deps;
+    const { stream, clock, onAnsweredBy } = this.#deps;
     return new AnsweredByMonitor({
       detector: isEnabled ? new AnsweringMachineDetector(stream.info.sampleRateHz) : undefined,
       turns: () => this.#turns,
@@ -231,6 +228,7 @@ export class VoiceSession {
       agentHasCall: () => !this.#transfer.isRunning && !this.#supervised.isTakenOver,
       settings: this.#settings,
       history: this.#history,
+      clock,
       onAnsweredBy,
     });
   }
@@ -363,12 +361,9 @@ export class VoiceSession {
     this.#outcome = outcome;
     const { stream, clock } = this.#deps;
     this.#turns.dispatch({ type: 'session_ending' });
-    const hangUp = () =>
-      stream.command({ kind: 'hangup', ...omitUndefined({ reason: HANGUP_REASONS[outcome] }) });
-    // The events of the call's end tell who has answered.
-    const { stored } = this.#answering;
-    if (stored) void withTimeout(clock, stored, ANSWERED_BY_TIMEOUT_MS).then(hangUp);
-    else hangUp();
+    this.#answering.onceStored(() =>
+      stream.command({ kind: 'hangup', ...omitUndefined({ reason: HANGUP_REASONS[outcome] }) }),
+    );
     const timer = clock.setTimer(() => this.#close('the agent has hung up'), HANGUP_TIMEOUT_MS);
     this.#cleanups.push(() => timer.cancel());
   }

@@ -1,3 +1,5 @@
+import { withTimeout } from '../../base/async/withTimeout.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Transcript } from '../../providers/ports/speechToText.ts';
 import type { SpeechRecognition } from '../recognition/speechRecognition.ts';
 import type { TurnController } from '../turnController.ts';
@@ -11,6 +13,8 @@ const WORDS_TIMEOUT_MS = 3000;
 const INTERIM_EVERY_MS = 3500;
 /** The sound of a stop or a tone's first frames, which no word is in. */
 const NO_WORD_MS = 100;
+/** A call hangs up without it where the database takes longer. */
+const STORED_TIMEOUT_MS = 2000;
 
 export interface AnsweredByMonitorDeps {
   /** Absent where answering machines are not detected. */
@@ -21,6 +25,7 @@ export interface AnsweredByMonitorDeps {
   readonly agentHasCall: () => boolean;
   readonly settings: TurnSettings;
   readonly history: SessionHistory;
+  readonly clock: Clock;
   /** @returns A promise that settles once it is stored. */
   readonly onAnsweredBy?: ((answeredBy: AnsweredBy) => Promise<void>) | undefined;
 }
@@ -34,7 +39,7 @@ export class AnsweredByMonitor {
   readonly #deps: AnsweredByMonitorDeps;
   #reported: AnsweredBy | undefined;
   /** Settles once what was reported last is stored. */
-  stored: Promise<void> | undefined;
+  #stored: Promise<void> | undefined;
   /** On the stream's clock: the words of speech up to here are known. */
   #knownToMs = Number.NEGATIVE_INFINITY;
   /** A machine's words up to here were asked for. */
@@ -91,7 +96,13 @@ export class AnsweredByMonitor {
     const { detector, onAnsweredBy } = this.#deps;
     if (!detector || detector.answeredBy === this.#reported) return;
     this.#reported = detector.answeredBy;
-    this.stored = onAnsweredBy?.(detector.answeredBy);
+    this.#stored = onAnsweredBy?.(detector.answeredBy);
+  }
+
+  /** Calls `hangUp` once it is stored who has answered, which the events of the call's end tell. */
+  onceStored(hangUp: () => void): void {
+    if (this.#stored) void withTimeout(this.#deps.clock, this.#stored, STORED_TIMEOUT_MS).then(hangUp);
+    else hangUp();
   }
 
   #onWords(text: string, isFinal: boolean): void {
