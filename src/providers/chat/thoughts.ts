@@ -6,13 +6,29 @@ type Effect = 'hide' | 'show' | 'end_thought' | 'header' | 'body' | 'none';
  */
 type State = 'shown' | 'hidden' | 'presumed' | 'header';
 
-const THOUGHTS = ['think', 'thinking', 'thought', 'reasoning', 'seed:think'];
+const THOUGHTS = [
+  ...['think', 'thinking', 'thought', 'reasoning', 'analysis', 'reflection', 'scratchpad'],
+  ...['seed:think', 'longcat_think'],
+];
+/** What models write around calls that their server has not read. */
+const CALLS = [
+  ...['tool_call', 'tool_calls', 'toolcall', 'function_calls', 'minimax:tool_call', 'seed:tool_call'],
+  ...['|dsml|function_calls', '|dsml|tool_calls'],
+];
+/** What models that have thought write around what they say. */
+const ANSWERS = ['answer', 'response'];
 const tags = (names: readonly string[], before: string) => names.map((name) => `${before}${name}>`);
 
 /** Marks of chat templates without bars on both sides, and what they do. */
 const EFFECTS = new Map<string, Effect>([
   ...tags(THOUGHTS, '<').map((mark): [string, Effect] => [mark, 'hide']),
   ...tags(THOUGHTS, '</').map((mark): [string, Effect] => [mark, 'end_thought']),
+  ...tags(CALLS, '<').map((mark): [string, Effect] => [mark, 'hide']),
+  ...tags(CALLS, '</').map((mark): [string, Effect] => [mark, 'show']),
+  ...[...tags(ANSWERS, '<'), ...tags(ANSWERS, '</')].map((mark): [string, Effect] => [mark, 'none']),
+  // Llama, with the tool's name
+  ['<function=', 'hide'],
+  ['</function>', 'show'],
   // Mistral
   ['[think]', 'hide'],
   ['[/think]', 'end_thought'],
@@ -21,13 +37,17 @@ const EFFECTS = new Map<string, Effect>([
   ['[tool_calls]', 'hide'],
   ['<s>', 'none'],
   ['</s>', 'none'],
-  // Qwen, and others that write calls as Hermes did
-  ['<tool_call>', 'hide'],
-  ['</tool_call>', 'show'],
+  // Apriel
+  ['[begin final response]', 'end_thought'],
+  ['[end final response]', 'none'],
+  // EXAONE
+  ['[|endofturn|]', 'none'],
   // Kimi
   ['◁think▷', 'hide'],
   ['◁/think▷', 'end_thought'],
   // Gemma
+  ['<unused94>', 'hide'],
+  ['<unused95>', 'end_thought'],
   ['<start_of_turn>', 'header'],
   ['<end_of_turn>', 'none'],
   ['<bos>', 'none'],
@@ -45,11 +65,16 @@ const BARRED_EFFECTS: readonly (readonly [RegExp, Effect])[] = [
   [/^(?:im_start|start|channel|start_header_id|header_start)$/, 'header'],
   [/^(?:message|end_header_id|header_end)$/, 'body'],
   [/^(?:assistant|tool.*end|end_response)$/, 'show'],
-  [/^(?:user|system|tool|observation|python_tag|start_thinking|tool_calls?|tool.*begin)$/, 'hide'],
-  [/^end_thinking$/, 'end_thought'],
+  [
+    /^(?:user|system|tool|observation|python_tag|start_thinking|begin_of_thought|tool_calls?|tool.*begin)$/,
+    'hide',
+  ],
+  [/^(?:end_thinking|end_of_thought)$/, 'end_thought'],
 ];
 
-const escaped = (text: string) => text.replaceAll(/[[\]|]/g, '\\$&');
+const escaped = (text: string) => text.replaceAll(/[[\]]/g, '\\$&').replaceAll('|', '[|｜]');
+/** As the tables above have it. */
+const normalized = (mark: string) => mark.toLowerCase().replaceAll('｜', '|').replaceAll('▁', '_');
 const BARRED = '<[|｜]([\\p{L}\\p{N}_▁-]{1,40})[|｜]>';
 const MARK = new RegExp(`${BARRED}|${[...EFFECTS.keys()].map(escaped).join('|')}`, 'giu');
 const MARK_STARTS = /[<[◁]/;
@@ -69,7 +94,8 @@ export interface Spoken {
 /**
  * Leaves out of a model's answer what is not for the person: thoughts that the model writes as text, calls of tools that
  * its server has not read, messages of other roles, and the marks of its chat template. Text is held back only while it
- * may be the beginning of a mark. A mark in backticks is text, and so is `</s>` after an HTML `<s>`.
+ * may be the beginning of a mark. A mark in backticks is text, and so are `</s>` after an HTML `<s>` and `<answer>` of a
+ * model that has not thought.
  */
 export class SpokenText {
   #state: State;
@@ -106,7 +132,7 @@ export class SpokenText {
     if (MARK_STARTS.test(text)) {
       for (const match of text.matchAll(MARK)) {
         this.#pass(text.slice(from, match.index));
-        const mark = match[0].toLowerCase().replaceAll('｜', '|').replaceAll('▁', '_');
+        const mark = normalized(match[0]);
         if (this.#isText(mark)) this.#pass(match[0]);
         else this.#onMark(mark, match[1]);
         from = match.index + match[0].length;
@@ -133,6 +159,7 @@ export class SpokenText {
 
   #isText(mark: string): boolean {
     if (this.#before === '`') return true;
+    if (ANSWERS.includes(mark.replaceAll(/[</>]/g, ''))) return !this.#hasThought;
     const isHtml = mark === '<s>' ? this.#before !== '' : mark === '</s>' && this.#hasStruck;
     if (isHtml) this.#hasStruck = mark === '<s>';
     return isHtml;
@@ -215,6 +242,6 @@ function heldFrom(text: string, from: number): number {
 }
 
 function mayBecomeMark(part: string): boolean {
-  const lower = part.toLowerCase();
-  return PART_OF_BARRED.test(lower) || [...EFFECTS.keys()].some((mark) => mark.startsWith(lower));
+  const start = normalized(part);
+  return PART_OF_BARRED.test(start) || [...EFFECTS.keys()].some((mark) => mark.startsWith(start));
 }
