@@ -48,6 +48,8 @@ export const WARNING = {
 const PROFILE = /^RTP\/(S?)AVPF?$/i;
 /** As in `audio 4000/2`, and `rtpmap : 0`; the rest stays. */
 const PORT_COUNT = /^(\w+ \d+)\/\d+()/;
+/** Some peers write the lifetime of multicast packets behind their own address. */
+const CONNECTION = /^in\s+ip([46])\s+([^\s/]+)(?:\/\d+)*/i;
 const BLANKS_AT_COLON = /^([\w-]+) ?(:) ?/;
 /** It goes into a header, and may have what the peer wrote. */
 const MAX_REASON_CHARACTERS = 160;
@@ -97,7 +99,7 @@ function tidy(body: string): string {
 }
 
 function tidyLine(type: string, value: string): string {
-  if (type === 'c') return `c=${value.replace(/^in\s+ip([46])\s+/i, 'IN IP$1 ')}`;
+  if (type === 'c') return `c=${value.replace(CONNECTION, 'IN IP$1 $2')}`;
   if (type !== 'm' && type !== 'a') return `${type}=${value}`;
   const spaced = value.replace(/\s+/g, ' ');
   const bare = spaced.replace(type === 'm' ? PORT_COUNT : BLANKS_AT_COLON, '$1$2');

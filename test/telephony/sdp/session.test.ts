@@ -231,6 +231,7 @@ test('Our offer after a hold is sendrecv', async () => {
 test.each([
   ['a host name', 'IN IP4 media.example', '198.51.100.9'],
   ['an address', 'IN IP4 198.51.100.8', '198.51.100.8'],
+  ['an address with a lifetime', 'IN IP4 198.51.100.8/127', '198.51.100.8'],
 ])('Audio is sent to %s of an offer', async (_what, connection, address) => {
   const offer = description('m=audio 4000 RTP/AVP 0', `c=${connection}`);
   expect((await session().answer(offer)).parameters.remote.address).toBe(address);
