@@ -88,7 +88,7 @@ const TONE = [
 /** Answering machines, mailboxes and announcements of carriers: nothing that a person says who answers for another one. */
 const VOICEMAIL = [
   /(?<!\b(?:to|i|i'll|we|we'll|i can|we can|i could) )\bleave (?:(?:me|us|him|her|them) )?(?:an? |your |the )?(?:(?:short|brief|quick|detailed|voice) )*(?:message|name|number|voice ?mail)\b/,
-  /\bfree to leave\b|\brecord (?:an? |your )(?:\w+ )?message\b|\bfinished recording\b/,
+  /\byou know what to do\b|\bfree to leave\b|\brecord (?:an? |your )(?:\w+ )?message\b|\bfinished recording\b/,
   /\b(?:this is|reached|forwarded|transferred|sent)\b.*\bvoice ?mail\b|\bvoice ?mail (?:of|for|box|system)\b|\bmailbox\b/,
   /\banswering (?:machine|service)\b|\bvoice messag(?:e|ing) (?:system|service)\b|\bnot accepting (?:calls|messages)\b/,
   /\b(?:person|customer|subscriber|party|user|extension|number|call)\b.*\b(?:(?:is|are) (?:currently )?(?:not (?:currently )?available|unavailable)|no longer|not in service|disconnected|switched off|cannot be completed)\b/,
@@ -96,14 +96,14 @@ const VOICEMAIL = [
   /\b(?:get back to you|return your call) as soon as\b|\b(?:i|we)(?:'m sorry i|'re sorry we)? missed your call\b|\baway from (?:my|the) (?:desk|phone)\b/,
   /\b(?:deje|deja|dejar|dej[ea]nos|dej[ea]me) (?:su|un|tu|el) mensaje\b|\bgrab[ae] (?:su|tu|un) mensaje\b/,
   /\bbuzon\b|\bcontestador\w*\b|\bapagado o fuera\b|\bno (?:puedo|podemos) (?:atender|contestar|responder) (?:a )?(?:su|tu|la|el) (?:llamada|telefono)\b/,
-  /\b(?:persona|numero|cliente|abonado|usuario|telefono)\b.*\bno (?:esta|se encuentra) (?:disponible|operativo)\b/,
+  /\b(?:persona|numero|cliente|abonado|usuario|telefono)\b.*\bno (?:existe|(?:esta|se encuentra) (?:disponible|operativo))\b/,
   /\bhinterl(?:assen sie|asst|asse|ass)\b|\bsprechen sie (?:bitte )?(?:\w+ )?nachricht\b/,
-  /\bmailbox\b|\b(?:mobil|sprach|voice)box\b|\banrufbeantworter\b|\baußerhalb (?:unserer|der) \w*zeiten\b/,
+  /\bkein anschluss unter\b|\bmailbox\b|\b(?:mobil|sprach|voice)box\b|\banrufbeantworter\b|\baußerhalb (?:unserer|der) \w*zeiten\b/,
   /\b(?:ich bin|wir sind|teilnehmer|rufnummer|gesprachspartner|anschluss|person)\b.*\bnicht (?:erreichbar|zu erreichen|verfugbar|vergeben)\b/,
   /\blaiss(?:ez|er|e) (?:moi |nous )?(?:un|votre|vos|le) (?:message|coordonnees)\b|\brappell?er(?:ai|ons) des que\b/,
   /\bmessagerie\b|\brepondeur\b|\bboite vocale\b|\b(?:correspondant|personne|numero|abonne)\b.*\bn'est pas (?:disponible|joignable|attribue)\b/,
   /留言|語音信箱|语音信箱|留話|[無无]法(?:接聽|接听|接通)|[暫暂][時时]不能接[聽听通]|[轉转]接到[語语]音/,
-  /(?:電話|电话|號碼|号码|用戶|用户)\S{0,6}(?:[關关][機机]|不在服[務务][區区]|空[號号]|正在通[話话]中|[無无]人接[聽听])/,
+  /(?:電話|电话|號碼|号码|用戶|用户)\S{0,6}(?:[關关][機机]|未[開开][機机]|正忙|不在服[務务][區区]|空[號号]|正在通[話话]中|[無无]人接[聽听])/,
   /留守番|留守電|伝言メモ|メッセージを(?:お|どうぞ|残|録|入)|電話に出(?:ることができ|られ)ません/,
   /お(?:つなぎ|繋ぎ)できません|電波の届かない|電源が入っていない|使われておりません/,
 ];
@@ -114,6 +114,8 @@ const PERSON = [
   /\b(?:can|may|could) i (?:help you|take a message|tell (?:him|her|them)|ask who(?:'s| is) (?:calling|speaking))\b/,
   /\b(?:would|do) you (?:like|want) (?:to|me to) (?:leave|hold|speak|talk|take|put)\b/,
   /\bwho (?:am i|is this|is that|is it)\b|\bwho's (?:this|that|there)\b|\bhow did you get (?:my|this) number\b/,
+  /\bis (?:this|that|it) (?:about|regarding)\b|\bwhat(?:'s| is) (?:this|that|it) (?:about|regarding)\b/,
+  /\bi (?:just )?(?:got|heard|read) your (?:message|voice ?mail|email)\b|\bi was (?:waiting for|expecting) (?:your|this) call\b/,
   /\b(?:can|could|would) you (?:hear me|(?:call|ring|try)(?: me)? (?:back|again|later))\b|\bare you (?:still )?there\b/,
   /\ben que (?:le|te|lo|la|les)? ?(?:puedo|podemos|puede)\b|\b(?:con quien hablo|de parte de quien|quien (?:es|habla|llama))\b/,
   /\bquiere dejar\w* (?:un |algun )?(?:mensaje|recado)\b/,
@@ -139,6 +141,7 @@ const NAME_AND_REASON = [
 /** Menus and queues. */
 const MENU = [
   /\b(?:press|dial|push|enter|hit) (?:the )?(?:number |key )?(?:\d|zero|one|two|three|four|five|six|seven|eight|nine|star|pound|hash)\b/,
+  /\benter (?:your|the) (?:party's )?extension\b|\byour party's extension\b|\bmarque la extension\b/,
   /\bmain menu\b|\bmenu options\b|\b(?:agents|operators|representatives|lines) are (?:currently |all )?busy\b|\bnext available\b|\bplease hold\b/,
   /\b(?:pulse|marque|oprima|presione) (?:el |la )?(?:tecla |numero )?(?:\d|cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve)\b/,
   /\b(?:drucken|wahlen) sie (?:bitte )?(?:die )?(?:taste )?(?:\d|null|eins|zwei|drei|vier|funf|sechs|sieben|acht|neun)\b|\bwarteschleife\b/,
