@@ -4,6 +4,8 @@ import { type Block, DocumentError } from './block.ts';
 const MAX_COLUMNS = 1_000;
 const MAX_ROWS = 200_000;
 const MAX_CELLS = 2_000_000;
+/** A longer value is a text, not a label, and stands in its first row only. */
+const MAX_REPEATED_CHARACTERS = 200;
 
 /** Counts what the tables of one document have. */
 export class TableLimits {
@@ -29,6 +31,35 @@ export class TableLimits {
 
 function tooLarge(limit: number, what: string): DocumentError {
   return new DocumentError(`The table has more than ${limit} ${what}; split it into smaller ones`);
+}
+
+/** Remembers the values of cells that are merged downwards: each of their rows has them, so that it can be read alone. */
+export class MergedCells {
+  readonly #open = new Map<number, { readonly text: string; rowsLeft: number }>();
+
+  /** @param rows - Including the first. */
+  begin(column: number, text: string, rows = Number.POSITIVE_INFINITY): void {
+    this.#open.set(column, { text: text.length > MAX_REPEATED_CHARACTERS ? '' : text, rowsLeft: rows - 1 });
+  }
+
+  end(column: number): void {
+    this.#open.delete(column);
+  }
+
+  /** @returns Undefined where no cell reaches down into this column. */
+  textAt(column: number): string | undefined {
+    return this.#open.get(column)?.text;
+  }
+
+  /**
+   * Ends a row.
+   *
+   * @param begun - Columns of the cells that began in it.
+   */
+  endRow(begun: ReadonlySet<number>): void {
+    for (const [column, cell] of this.#open)
+      if (!begun.has(column) && --cell.rowsLeft <= 0) this.#open.delete(column);
+  }
 }
 
 /** Converts table rows to texts that can be understood alone: each value with its column's header. */

@@ -81,6 +81,36 @@ test.each<[string, string]>([
   expect(await readTexts('html', `<!doctype html><body>${markup}</body>`)).toEqual(['Seen']);
 });
 
+test.each([
+  [
+    'down',
+    '<tr><td rowspan=2>Monday<td>Lin<tr><td>Chen<tr><td>Friday<td>Wu',
+    ['Monday | Lin', 'Monday | Chen', 'Friday | Wu'],
+  ],
+  [
+    'at the end of a row',
+    '<tr><td>Lin<td rowspan=2>2 pm<tr><td>Chen<tr><td>Wu<td>3 pm',
+    ['Lin | 2 pm', 'Chen | 2 pm', 'Wu | 3 pm'],
+  ],
+  [
+    'down and across',
+    '<tr><td rowspan=2 colspan=2>Weekdays<td>9 am<tr><td>1 pm',
+    ['Weekdays | 9 am', 'Weekdays | 1 pm'],
+  ],
+  [
+    'down to a long text',
+    `<tr><td rowspan=2>${'long '.repeat(60)}<td>a<tr><td>b`,
+    [`${'long '.repeat(60)}| a`, 'b'],
+  ],
+])('Each row of HTML has the cells that are merged %s', async (_, rows, texts) => {
+  expect(await readTexts('html', `<!doctype html><table>${rows}</table>`)).toEqual(texts);
+});
+
+test('HTML whose merged cells reach beyond 1,000 columns is refused', async () => {
+  const rows = '<tr><td rowspan=9999 colspan=600>a'.repeat(3);
+  await expect(readTexts('html', `<table>${rows}`)).rejects.toThrow('more than 1000 columns');
+});
+
 test('HTML with a row of more than 1,000 cells is refused', async () => {
   await expect(readTexts('html', `<table><tr>${'<td>'.repeat(2_000)}`)).rejects.toThrow(
     'more than 1000 columns',

@@ -78,6 +78,20 @@ describe('Word documents', () => {
       ['Kettle | 20 euros'],
     ],
     [
+      'a merged cell in each of its rows',
+      `<w:tbl>${[
+        ['<w:vMerge w:val="restart"/>', 'Monday', 'Lin'],
+        ['<w:vMerge/>', '', 'Chen'],
+        ['', 'Friday', 'Wu'],
+      ]
+        .map(
+          ([merge, day, name]) =>
+            `<w:tr><w:tc><w:tcPr>${merge}</w:tcPr>${para(day ?? '')}</w:tc><w:tc>${para(name ?? '')}</w:tc></w:tr>`,
+        )
+        .join('')}</w:tbl>`,
+      ['Monday | Lin', 'Monday | Chen', 'Friday | Wu'],
+    ],
+    [
       'a content control',
       `<w:sdt><w:sdtPr><w:alias w:val="x"/></w:sdtPr><w:sdtContent>${para('Inside')}</w:sdtContent></w:sdt>`,
       ['Inside'],
@@ -311,6 +325,23 @@ test('Presentations are read without hidden slides and shapes, and with relation
     'ppt\\slides\\_rels\\slide1.xml.rels': relationships({ n: ['notesSlide', '../notesSlides/gone.xml'] }),
   });
   expect(await readTexts('pptx', file)).toEqual(['Seen']);
+});
+
+test('Each row of a presentation’s table has the cells that are merged down', async () => {
+  const cell = (text: string, merge = '') =>
+    `<a:tc ${merge}><a:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></a:txBody></a:tc>`;
+  const rows = [
+    cell('Monday', 'rowSpan="2"') + cell('Lin'),
+    cell('', 'vMerge="1"') + cell('Chen'),
+    cell('Friday') + cell('Wu'),
+  ];
+  const table = `<p:graphicFrame><a:tbl>${rows.map((cells) => `<a:tr>${cells}</a:tr>`).join('')}</a:tbl></p:graphicFrame>`;
+  const file = archive({
+    'ppt/presentation.xml':
+      '<p:presentation><p:sldIdLst><p:sldId id="1" r:id="a"/></p:sldIdLst></p:presentation>',
+    'ppt/slides/slide1.xml': slide(table),
+  });
+  expect(await readTexts('pptx', file)).toEqual(['Monday | Lin', 'Monday | Chen', 'Friday | Wu']);
 });
 
 test('Presentations without relations are read by the usual names of slides, without what lies beside them', async () => {

@@ -2,7 +2,7 @@ import { Parser } from 'htmlparser2';
 
 import { type Block, type BlockReader, DocumentError } from '../block.ts';
 import { cutPoint, MAX_BLOCK_CHARACTERS } from '../clean.ts';
-import { TableLimits } from '../table.ts';
+import { MergedCells, TableLimits } from '../table.ts';
 import { readText } from '../textStream.ts';
 import { parseStyleSheet } from './styleSheet.ts';
 import { ElementVisibility } from './visibility.ts';
@@ -23,6 +23,8 @@ const INLINE = new Set(
 /** The parser's time grows with the square of the depth. */
 const MAX_DEPTH = 10_000;
 const CELLS = new Set(['td', 'th']);
+/** @see HTML, "algorithm for processing rows" */
+const MAX_COLUMN_SPAN = 1_000;
 const MAX_STYLE_CHARACTERS = 1_048_576;
 
 export const readHtml: BlockReader = ({ path }) => htmlBlocks(() => readText(path, declaredEncoding));
@@ -74,12 +76,21 @@ async function collectStyles(markup: AsyncIterable<string>): Promise<Styles> {
   return { css, hasOthers: hasOthers || /@import/i.test(css) };
 }
 
+interface Cell {
+  readonly text: string;
+  readonly rows: number;
+  readonly columns: number;
+}
+
 class HtmlText {
   readonly #visibility: ElementVisibility;
   readonly #limits = new TableLimits();
   #blocks: Block[] = [];
   /** Of the open row. */
-  #cells: string[] = [];
+  #cells: Cell[] = [];
+  #merged = new MergedCells();
+  #rowSpan = 1;
+  #columnSpan = 1;
   #text = '';
   #kind: Block['kind'] = 'paragraph';
   #skipping = 0;
@@ -108,7 +119,8 @@ class HtmlText {
     if (SKIPPED.has(name)) this.#skipping += 1;
     if (name === 'pre') this.#preformatted += 1;
     if (name === 'br') this.#text += '\n';
-    if (CELLS.has(name)) this.#limits.countCell(this.#column++);
+    if (name === 'table') this.#merged = new MergedCells();
+    if (CELLS.has(name)) this.#startCell(attributes);
     if (INLINE.has(name) || CELLS.has(name) || name === 'br') return;
     this.#finish();
     if (HEADINGS.has(name)) this.#kind = 'heading';
@@ -124,6 +136,7 @@ class HtmlText {
     if (SKIPPED.has(name)) this.#skipping = Math.max(0, this.#skipping - 1);
     if (name === 'pre') this.#preformatted = Math.max(0, this.#preformatted - 1);
     if (CELLS.has(name)) this.#endCell();
+    if (name === 'tr') this.#repeatMerged();
     if (!INLINE.has(name) && !CELLS.has(name) && name !== 'br') this.#finish();
   }
 
@@ -139,16 +152,54 @@ class HtmlText {
     }
   }
 
+  #startCell({ rowspan = '1', colspan = '1' }: Readonly<Record<string, string>>): void {
+    this.#limits.countCell(this.#column++);
+    this.#rowSpan = Number(rowspan) || 1;
+    this.#columnSpan = Math.min(Number(colspan) || 1, MAX_COLUMN_SPAN);
+  }
+
   #endCell(): void {
-    if (this.#text.trim() !== '') this.#cells.push(this.#text.trim());
+    this.#cells.push({ text: this.#text.trim(), rows: this.#rowSpan, columns: this.#columnSpan });
     this.#text = '';
+  }
+
+  /** A row that blocks in its cells have cut into pieces repeats nothing. */
+  #repeatMerged(): void {
+    if (this.#cells.length !== this.#column) {
+      this.#merged = new MergedCells();
+      return;
+    }
+    const whole: Cell[] = [];
+    const begun = new Set<number>();
+    let column = 0;
+    const repeat = () => {
+      for (let text = this.#merged.textAt(column); text !== undefined; text = this.#merged.textAt(++column)) {
+        this.#limits.countCell(column);
+        whole.push({ text, rows: 1, columns: 1 });
+      }
+    };
+    for (const cell of this.#cells) {
+      repeat();
+      whole.push(cell);
+      for (let n = 0; n < cell.columns; n += 1, column += 1) {
+        if (cell.rows === 1) continue;
+        this.#limits.countCell(column);
+        this.#merged.begin(column, n === 0 ? cell.text : '', cell.rows);
+        begun.add(column);
+      }
+    }
+    repeat();
+    this.#merged.endRow(begun);
+    this.#cells = whole;
   }
 
   #finish(): void {
     const whole =
       this.#cells.length === 0
         ? this.#text
-        : [...this.#cells, this.#text.trim()].filter((cell) => cell !== '').join(' | ');
+        : [...this.#cells.map(({ text }) => text), this.#text.trim()]
+            .filter((cell) => cell !== '')
+            .join(' | ');
     const kind = this.#kind;
     this.#cells = [];
     this.#text = '';

@@ -1,5 +1,5 @@
 import { type Block, type BlockReader, DocumentError } from '../block.ts';
-import { TableLimits } from '../table.ts';
+import { MergedCells, TableLimits } from '../table.ts';
 import {
   type Attributes,
   attribute,
@@ -90,6 +90,9 @@ class SlideText implements XmlHandlers {
   readonly #limits: TableLimits;
   readonly #slide: Size | undefined;
   #blocks: Block[] = [];
+  #merged = new MergedCells();
+  #isMergedBelow = false;
+  #isMergedAbove = false;
   #cells: string[] = [];
   #text = '';
   #kind: Block['kind'] = 'paragraph';
@@ -119,7 +122,12 @@ class SlideText implements XmlHandlers {
       this.#limits.countRow();
       this.#kind = 'row';
     }
-    if (name === 'tc') this.#limits.countCell(this.#cells.length);
+    if (name === 'tbl') this.#merged = new MergedCells();
+    if (name === 'tc') {
+      this.#limits.countCell(this.#cells.length);
+      this.#isMergedBelow = Number(attribute(attributes, 'rowSpan') ?? 1) > 1;
+      this.#isMergedAbove = isOn(attributes, 'vMerge', false);
+    }
     return true;
   }
 
@@ -132,11 +140,15 @@ class SlideText implements XmlHandlers {
     if (name === 'grpSp') this.#groups -= 1;
     if (name === 'p' && this.#kind === 'row') this.#text += ' ';
     else if (name === 'p') this.#end(this.#text);
-    if (name === 'tc') {
-      this.#cells.push(this.#text.trim());
-      this.#text = '';
-    }
+    if (name === 'tc') this.#endCell(this.#cells.length, this.#text.trim());
     if (name === 'tr') this.#end(this.#cells.filter((cell) => cell !== '').join(' | '));
+  }
+
+  #endCell(column: number, text: string): void {
+    this.#text = '';
+    if (this.#isMergedBelow) this.#merged.begin(column, text);
+    else if (!this.#isMergedAbove) this.#merged.end(column);
+    this.#cells.push(this.#isMergedAbove ? (this.#merged.textAt(column) ?? text) : text);
   }
 
   #openShape(name: string, attributes: Attributes): void {

@@ -1,5 +1,5 @@
 import type { Block } from '../block.ts';
-import { TableLimits } from '../table.ts';
+import { MergedCells, TableLimits } from '../table.ts';
 import { type Attributes, attribute, isOn, relationId, type XmlHandlers } from './officePackage.ts';
 import type { WordStyles } from './wordStyles.ts';
 
@@ -24,8 +24,15 @@ interface Run {
   isShaded: boolean;
 }
 
+interface Cell {
+  readonly blocks: Block[];
+  columns: number;
+  /** With the cells below, or with the one above. */
+  merge?: 'below' | 'above';
+}
+
 interface Row {
-  readonly cells: Block[][];
+  readonly cells: Cell[];
   isHidden: boolean;
 }
 
@@ -48,6 +55,7 @@ export class WordText implements XmlHandlers {
   readonly #paragraphs: Paragraph[] = [];
   /** Of the tables that are open, outermost first. */
   readonly #rows: Row[] = [];
+  readonly #merged: MergedCells[] = [];
   readonly #sections: Section[] = [];
   /** Names of the elements with properties that are open. */
   readonly #properties: string[] = [];
@@ -100,6 +108,7 @@ export class WordText implements XmlHandlers {
     if (name === 'drawing') this.#isHiddenDrawing = false;
     if (name === 'p') this.#endParagraph();
     if (name === 'tr') this.#endRow();
+    if (name === 'tbl') this.#merged.pop();
   }
 
   #startElement(name: string): void {
@@ -126,6 +135,9 @@ export class WordText implements XmlHandlers {
       case 'noBreakHyphen':
         if (paragraph && this.#isVisible(paragraph)) paragraph.text += '-';
         break;
+      case 'tbl':
+        this.#merged.push(new MergedCells());
+        break;
       case 'tr':
         this.#limits.countRow();
         this.#rows.push({ cells: [], isHidden: false });
@@ -133,7 +145,7 @@ export class WordText implements XmlHandlers {
       case 'tc': {
         const cells = this.#rows.at(-1)?.cells;
         this.#limits.countCell(cells?.length ?? 0);
-        cells?.push([]);
+        cells?.push({ blocks: [], columns: 1 });
         break;
       }
     }
@@ -145,9 +157,17 @@ export class WordText implements XmlHandlers {
     const paragraph = this.#paragraphs.at(-1);
     if (owner === 'sectPr' || this.#properties.includes('sectPr')) this.#readSection(name, attributes);
     else if (owner === 'trPr' && name === 'hidden' && isOn(attributes)) this.#hideRow();
+    else if (owner === 'tcPr') this.#readCell(name, value);
     else if (owner === 'rPr') readRunProperty(this.#run, name, value, attributes, this.#styles);
     else if (owner === 'pPr' && paragraph && !this.#properties.includes('rPr'))
       readParagraphProperty(paragraph, name, value, attributes, this.#styles);
+  }
+
+  #readCell(name: string, value: string): void {
+    const cell = this.#rows.at(-1)?.cells.at(-1);
+    if (!cell) return;
+    if (name === 'gridSpan' && Number(value) > 0) cell.columns = Number(value);
+    if (name === 'vMerge') cell.merge = value === 'restart' ? 'below' : 'above';
   }
 
   #readSection(name: string, attributes: Attributes): void {
@@ -176,16 +196,28 @@ export class WordText implements XmlHandlers {
   #endRow(): void {
     const row = this.#rows.pop();
     if (!row || row.isHidden) return;
-    const filled = row.cells.filter((blocks) => blocks.length > 0);
-    if (filled.length > 1) {
-      const cells = filled.map((blocks) => blocks.map(({ text }) => text).join(' '));
-      this.#add({ kind: 'row', text: cells.join(' | ') });
-    } else for (const block of filled[0] ?? []) this.#add(block);
+    const filled = row.cells.filter(({ blocks }) => blocks.length > 0);
+    const texts = this.#cellTexts(row).filter((text) => text !== '');
+    if (texts.length > 1) this.#add({ kind: 'row', text: texts.join(' | ') });
+    else for (const block of filled[0]?.blocks ?? []) this.#add(block);
+  }
+
+  #cellTexts({ cells }: Row): string[] {
+    const merged = this.#merged.at(-1);
+    let column = 0;
+    return cells.map(({ blocks, columns, merge }) => {
+      const text = blocks.map((block) => block.text).join(' ');
+      const above = merge === 'above' ? merged?.textAt(column) : undefined;
+      if (merge === 'below') merged?.begin(column, text);
+      if (merge === undefined) merged?.end(column);
+      column += columns;
+      return above ?? text;
+    });
   }
 
   #add(block: Block): void {
     const cell = this.#rows.at(-1)?.cells.at(-1);
-    if (cell) cell.push(block);
+    if (cell) cell.blocks.push(block);
     else this.#blocks.push(block);
   }
 
