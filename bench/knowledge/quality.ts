@@ -147,6 +147,6 @@ async function fill(
   await stores.chunks.storeVectors({ datasetId, encoder: LOCAL_EMBEDDING_MODEL.name }, made, at);
   const encoder = LOCAL_EMBEDDING_MODEL.name;
   const deps = { chunks: stores.chunks, findEmbedder: () => embedder };
-  await embedSentences(deps, { datasetId, encoder }, new AbortController().signal);
+  await embedSentences(deps, { datasetId, encoder }, () => undefined, new AbortController().signal);
   return projectId;
 }

@@ -10,10 +10,15 @@ export interface EmbedSentencesDeps {
   readonly findEmbedder: (encoder: EmbeddingModelName) => Embedder | undefined;
 }
 
-/** Embeds the sentences of a dataset's chunks where the encoder needs it; chunks that have theirs are left out. */
+/**
+ * Embeds the sentences of a dataset's chunks where the encoder needs it; chunks that have theirs are left out.
+ *
+ * @param onStored - Called after each chunk; its error ends the work.
+ */
 export async function embedSentences(
   { chunks, findEmbedder }: EmbedSentencesDeps,
   { datasetId, encoder }: { readonly datasetId: string; readonly encoder: EmbeddingModelName },
+  onStored: () => void,
   signal: AbortSignal,
 ): Promise<void> {
   const embedder = findEmbedder(encoder);
@@ -22,8 +27,9 @@ export async function embedSentences(
     const { missing, pageLength } = await chunks.listWithoutSentences(datasetId, { limit: PAGE, offset });
     for (const { id, content } of missing) {
       const sentences = sentencesOf(content);
-      if (sentences.length > 0)
-        await chunks.storeSentences(datasetId, id, await embedder.embed(sentences, signal));
+      if (sentences.length === 0) continue;
+      await chunks.storeSentences(datasetId, id, await embedder.embed(sentences, signal));
+      onStored();
     }
     if (pageLength < PAGE) return;
   }

@@ -29,6 +29,9 @@ const PARALLEL_BATCHES = 4;
 const STORED_WITHIN_MS = 2_000;
 /** Requested at first, and however slowly vectors are stored. */
 const MIN_REQUESTED = 16;
+/** A large document takes many turns, so that documents that wait are embedded between them. */
+const TURN_MS = 15_000;
+const NEXT_TURN_AFTER_MS = 250;
 
 export interface IngestDeps {
   readonly datasets: DatasetStore;
@@ -55,11 +58,15 @@ export interface IngestRetry {
 /** The dataset was removed meanwhile. */
 class DatasetRemovedError extends Error {}
 
+/** What is embedded is stored; the rest follows in the next turn. */
+class TurnOverError extends Error {}
+
 /**
  * Ingests a dataset: parses it into chunks, then embeds those without a vector. Each batch is stored at once, so that an
  * attempt after a crash does not pay for a vector twice. A ready dataset of an earlier release gets what it lacks.
  *
- * @returns When to try again after a temporary failure, which the dataset shows; undefined when it is ready or failed.
+ * @returns When to go on: after a temporary failure, which the dataset shows, or since its turn is over; undefined when it
+ *   is ready or failed.
  * @throws {CallwayError} While the database is unavailable.
  */
 export async function ingest(
@@ -68,22 +75,24 @@ export async function ingest(
   signal: AbortSignal,
 ): Promise<IngestRetry | undefined> {
   const task = await deps.datasets.startIngestion(datasetId, now(deps));
-  if (!task) {
-    await completeSentences(deps, datasetId, signal);
-    return undefined;
-  }
+  if (!task) return await completeSentences(deps, datasetId, signal);
   const progress = { atMs: task.failingSince?.getTime() ?? deps.clock.now() };
   try {
     if (task.attempts > (task.isParsed ? MAX_ATTEMPTS : MAX_PARSE_ATTEMPTS))
       throw new DocumentError('Reading the file was interrupted too often');
     if (!task.isParsed) await parse(deps, task, signal);
-    await embed(deps, task, progress, signal);
-    await embedSentences(deps, task, signal);
+    const endTurn = turn(deps.clock);
+    await embed(deps, task, { progress, endTurn, signal });
+    await embedSentences(deps, task, endTurn, signal);
     await deps.datasets.finish(datasetId, now(deps));
     deps.onDone?.(datasetId, { status: 'ready', encoder: task.encoder });
     return undefined;
   } catch (error) {
     if (error instanceof DatasetRemovedError) return undefined;
+    if (error instanceof TurnOverError) {
+      await takeBackAttempt(deps, datasetId);
+      return { afterMs: NEXT_TURN_AFTER_MS };
+    }
     if (signal.aborted) {
       await takeBackAttempt(deps, datasetId);
       throw signal.reason;
@@ -144,7 +153,15 @@ async function parse(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
   }
 }
 
-/** The node stops: that is no fault of the document. */
+/** @returns To be called after what is stored. @throws {TurnOverError} Once the turn has taken its time. */
+function turn(clock: Clock): () => void {
+  const startedMs = clock.monotonicMs();
+  return () => {
+    if (clock.monotonicMs() - startedMs >= TURN_MS) throw new TurnOverError();
+  };
+}
+
+/** The node stops, or the turn is over: that is no fault of the document. */
 async function takeBackAttempt({ datasets, onError }: IngestDeps, datasetId: string): Promise<void> {
   await datasets.takeBackAttempt(datasetId).catch((error: unknown) => onError(error, datasetId));
 }
@@ -158,12 +175,17 @@ async function checkOut(files: DocumentFiles, fileKey: string) {
   }
 }
 
-/** @param progress - Its `atMs` is set whenever vectors were stored. */
+interface Embedding {
+  /** Its `atMs` is set whenever vectors were stored. */
+  readonly progress: { atMs: number };
+  readonly endTurn: () => void;
+  readonly signal: AbortSignal;
+}
+
 async function embed(
   deps: IngestDeps,
   task: IngestionTask,
-  progress: { atMs: number },
-  signal: AbortSignal,
+  { progress, endTurn, signal }: Embedding,
 ): Promise<void> {
   const embedder = deps.findEmbedder(task.encoder);
   if (!embedder) {
@@ -201,17 +223,28 @@ async function embed(
         MIN_REQUESTED,
         Math.floor((STORED_WITHIN_MS * round.length) / Math.max(1, meanMs)),
       );
+      endTurn();
     }
     if (pageLength < limit) return;
   }
 }
 
 /** For datasets that were ingested before sentences had vectors; they stay ready meanwhile. */
-async function completeSentences(deps: IngestDeps, datasetId: string, signal: AbortSignal): Promise<void> {
+async function completeSentences(
+  deps: IngestDeps,
+  datasetId: string,
+  signal: AbortSignal,
+): Promise<IngestRetry | undefined> {
   const lacking = await deps.datasets.findWithoutSentences(datasetId);
-  if (!lacking) return;
-  await embedSentences(deps, lacking, signal);
+  if (!lacking) return undefined;
+  try {
+    await embedSentences(deps, lacking, turn(deps.clock), signal);
+  } catch (error) {
+    if (error instanceof TurnOverError) return { afterMs: NEXT_TURN_AFTER_MS };
+    throw error;
+  }
   await deps.datasets.markSentences(datasetId);
+  return undefined;
 }
 
 /** Waits for all, so that each batch is stored although another fails. @throws The first failure. */
