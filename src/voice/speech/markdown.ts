@@ -16,6 +16,24 @@ const LINE_START =
   /(\n|^)[^\S\n]*(?:>[^\S\n]?)*(?:[-*+•][^\S\n]+(?:\[[ xX]\][^\S\n]+)?)?(?:#{1,6}[^\S\n]+)?/g;
 const LINE_BREAK = /<br\s*\/?>/gi;
 const FOOTNOTE = /\[\^[^\]\s]{1,50}\]:?/g;
+/** OpenAI's file search writes its sources so. */
+const SOURCE = /【\d+(?::\d+)?†[^】\n]{0,100}】/g;
+/** Tags for the eye, and comments; commands for the voice, such as `<break/>`, are not among them. */
+const HTML_MARK =
+  /<\/?(?:a|b|i|u|s|em|strong|small|sub|sup|mark|code|pre|p|div|span|ul|ol|li|h[1-6]|table|thead|tbody|tr|td|th|blockquote|hr|img|font|center)(?:\s[^<>]{0,300})?\/?>|<!--[\s\S]*?-->/gi;
+const BLOCK_TAG = /^<\/?(?:p|div|ul|ol|li|h[1-6]|table|tr|td|th|blockquote|hr|pre)\b/i;
+const ENTITY = /&(nbsp|amp|lt|gt|quot|apos|#39);/gi;
+const ENTITIES: Readonly<Record<string, string>> = {
+  nbsp: ' ',
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  '#39': "'",
+};
+/** An emoji by its name, such as `:smile:`. */
+const EMOJI_NAME = /(?<=^|\s):[a-z][a-z0-9_+-]{1,30}:(?=$|[\s.,!?])/g;
 const ESCAPED = /\\([!-/:-@[-`{-~])/g;
 const KEYS = /(?<![^\s("'“‘«`])[*#\d]*[*#][*#\d]*(?![^\s.,;:!?)"'”’»`])/g;
 /** `#5` is a number, `**5` or `*5*` a bold one. */
@@ -48,6 +66,9 @@ export function removeMarkdown(text: EditedText, startsLine: boolean): void {
     .replace(LINE_START, atLineStart)
     .replace(LINE_BREAK, () => '\n')
     .replace(FOOTNOTE, () => '')
+    .replace(SOURCE, () => '')
+    .replace(HTML_MARK, ([tag]) => (BLOCK_TAG.test(tag) ? ' ' : ''))
+    .replace(EMOJI_NAME, () => '')
     .replace(ESCAPED, ([, sign = '']) => literal(sign))
     .replace(TIMES, () => '×')
     .replace(KEYS, ([keys]) => meantKeys(keys));
@@ -55,7 +76,8 @@ export function removeMarkdown(text: EditedText, startsLine: boolean): void {
   text
     .replace(BARS, ({ 0: bars, index, input }) => (isBetweenCells(input, index, bars) ? ', ' : ' '))
     .replace(LOOSE_LINK, () => '')
-    .replace(LOOSE_MARKS, () => '');
+    .replace(LOOSE_MARKS, () => '')
+    .replace(ENTITY, ([, name = '']) => ENTITIES[name.toLowerCase()]);
 }
 
 /** Replaces the literal signs. */

@@ -37,6 +37,10 @@ test.each([
   ['footnotes', 'Open[^1] today.\n[^1]: Not on Sunday.', 'Open today. Not on Sunday.'],
   ['emoji', 'Done ✅ 👍🏽. 🇹🇼👨‍👩‍👧 1️⃣ ❤️ ✔ ok', 'Done. 1 ok'],
   ['a line break', 'one<br/>two', 'one two'],
+  ['tags for the eye', '<p>Open <b class="x">now</b><!-- soon -->.</p><p>Come</p>', 'Open now. Come'],
+  ['entities', 'Fish&nbsp;&amp; chips, it&#39;s 5 &lt; 6', "Fish & chips, it's 5 < 6"],
+  ['sources', 'We open at nine【4:0†hours.pdf】.', 'We open at nine.'],
+  ['names of emoji', 'Done :white_check_mark: at 10:30:15.', 'Done at 10:30:15.'],
 ])('%s are removed: %j is spoken as %j', (_, written, said) => {
   expect(spokenForm(written).text).toBe(said);
 });

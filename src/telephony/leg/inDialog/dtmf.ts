@@ -13,14 +13,17 @@ const DIGITS = /^[0-9*#A-D]{1,128}$/;
 const MAX_WAITING = 256;
 const DEFAULT_DURATION_MS = 160;
 const MAX_DURATION_MS = 10_000;
-/** Some peers send the event codes of * and #. @see RFC 4733 section 3.2 */
-const DIGIT_OF_EVENT_CODE: Readonly<Record<string, string>> = {
+/** Some peers send the names of * and #, or their event codes. @see RFC 4733 section 3.2 */
+const DIGIT_OF_SIGNAL: Readonly<Record<string, string>> = {
   10: '*',
   11: '#',
   12: 'A',
   13: 'B',
   14: 'C',
   15: 'D',
+  STAR: '*',
+  POUND: '#',
+  HASH: '#',
 };
 
 /** The types of bodies with a digit. There is no standard for them: each is read in every peer's spelling. */
@@ -34,8 +37,8 @@ const DIGIT_TYPES = [
 /** For the refusal of other bodies. */
 export const ACCEPTED_INFO = DIGIT_TYPES.join(', ');
 
-const SIGNAL = /(?:^|[\s;,])(?:signal|d)\s*[=:]\s*"?(\d{1,2}|[*#a-d])(?=$|[\s;,"])/i;
-const ALONE = /^\s*(\d{1,2}|[*#a-d])\s*$/i;
+const SIGNAL = /(?:^|[\s;,])(?:signal|d)\s*[=:]\s*"?(\d{1,2}|[*#a-d]|star|pound|hash)(?=$|[\s;,"])/i;
+const ALONE = /^\s*(\d{1,2}|[*#a-d]|star|pound|hash)\s*$/i;
 const DURATION = /(?:^|[\s;,])duration\s*[=:]\s*"?(\d{1,6})(?=$|[\s;,"])/i;
 
 /**
@@ -103,6 +106,6 @@ export class DigitSender {
 }
 
 function digitOf(signal: string, durationMs: number): InfoDigit | undefined {
-  const digit = DIGIT_OF_EVENT_CODE[signal] ?? signal.toUpperCase();
+  const digit = DIGIT_OF_SIGNAL[signal.toUpperCase()] ?? signal.toUpperCase();
   return /^[0-9*#A-D]$/.test(digit) ? { digit, durationMs } : undefined;
 }

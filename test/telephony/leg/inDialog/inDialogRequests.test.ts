@@ -141,6 +141,8 @@ test.each([
   ['Application/DTMF; charset=x', 'd\r\n', 'digit D'],
   ['application/dtmf', '10', 'digit *'],
   ['application/dtmf', 'Signal=3', 'digit 3'],
+  ['application/dtmf-relay', 'Signal=star\r\nDuration=160\r\n', 'digit *'],
+  ['application/dtmf', 'Pound', 'digit #'],
   ['application/dtmf-relay', 'Duration = 100\r\nSIGNAL = "7"\n', 'digit 7'],
   ['application/dtmf-relay', '8\r\n', 'digit 8'],
   ['application/dtmf-relay', 'Signal=2;Duration=90', 'digit 2'],
