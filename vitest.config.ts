@@ -16,11 +16,15 @@ export default defineConfig({
     globalSetup: ['test/support/buildSetup.ts', 'test/support/serverSetup.ts'],
     setupFiles: ['test/support/waitDefaults.ts'],
     expect: { poll: { timeout: 15_000, interval: 100 } },
-    // Threads start from the build of the test run.
+    // Threads and processes start from the build of the test run.
     alias: [
       {
         find: /^\.{1,2}\/(.*\/)?thread\.ts$/,
         replacement: fileURLToPath(new URL('test/support/builtThread.ts', import.meta.url)),
+      },
+      {
+        find: /^\.{1,2}\/(.*\/)?childProcess\.ts$/,
+        replacement: fileURLToPath(new URL('test/support/builtChildProcess.ts', import.meta.url)),
       },
     ],
     pool: 'forks',

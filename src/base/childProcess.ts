@@ -27,8 +27,9 @@ export interface ProcessOptions {
  * @param module - Such as `new URL('./recognizerHost.ts', import.meta.url)`; in the build the file ends in `.js`.
  */
 export function startProcess(module: URL, { heapMb, isSilent = false }: ProcessOptions = {}): ChildProcess {
-  const isSource = import.meta.url.endsWith('.ts');
-  const file = isSource ? module : new URL(module.href.replace(/\.ts$/, '.js'));
+  const isBuild = !import.meta.url.endsWith('.ts');
+  const file = isBuild ? new URL(module.href.replace(/\.ts$/, '.js')) : module;
+  const isSource = file.href.endsWith('.ts');
   const output = isSilent ? 'ignore' : 'inherit';
   const child = fork(fileURLToPath(file), [], {
     // Not this process's arguments of Node: an inspector's port is taken.

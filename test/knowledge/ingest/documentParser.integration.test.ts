@@ -47,12 +47,20 @@ function startParser(limits: Partial<ParseLimits> = {}) {
 /** Keeps the parser waiting. */
 const never = () => new Promise<void>(() => undefined);
 
+/** The parsers of this process; other tests have their own. */
 function parserPids(): number[] {
-  const out = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' });
-  return out
+  const processes = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
     .split('\n')
-    .filter((line) => line.includes('parserProcess.ts'))
-    .map((line) => Number.parseInt(line, 10));
+    .map((line) => {
+      const [pid, parent] = line.trim().split(/ +/, 2).map(Number);
+      return { pid: pid ?? 0, parent, line };
+    });
+  const hosts = processes.filter(
+    ({ parent, line }) => parent === process.pid && line.includes('parserHostProcess.'),
+  );
+  return processes
+    .filter(({ parent, line }) => line.includes('parserProcess.') && hosts.some(({ pid }) => pid === parent))
+    .map(({ pid }) => pid);
 }
 
 /** @returns Those that this call has started. */
