@@ -1,7 +1,7 @@
 /**
  * Concurrent calls: an API request becomes an INVITE, an answer, and a conversation of several turns with interruptions.
  *
- *   npm run bench:calls [-- --calls 50,100 --seconds 30 --hogs 2 --roles --embedded --profile FOLDER]
+ *   npm run bench:calls [-- --calls 50,100 --seconds 30 --hogs 2 --roles --embedded --profile FOLDER --against COMMIT]
  *
  * The product runs in a process of its own, and so do Postgres and Redis: those of DATABASE_URL and REDIS_URL, else
  * temporary ones. With `--embedded` the product runs on its embedded stores, which count as its CPU time; with
@@ -14,16 +14,24 @@
  * hung up at the end; turns of the ramp, of the steady state and of the end are reported apart. Live events are timed
  * on their way to a client in a thread of its own, beside messages of a plain Redis; with `--roles` they happen on
  * other nodes than the client's. A few uncounted calls first warm the product up. `--hogs` are other programs that want
- * a core each all the time.
+ * a core each all the time. With `--against` the product of another commit is compiled and measured in turn with this one.
  */
 import { parseArgs } from 'node:util';
 import { startHogs } from './calls/hogs.ts';
 import { startInstallation } from './calls/installation.ts';
-import { callsTable, eventsTable, phasesTable, rolesTable, stepsTable } from './calls/report.ts';
+import {
+  callsTable,
+  comparisonTable,
+  eventsTable,
+  phasesTable,
+  rolesTable,
+  stepsTable,
+} from './calls/report.ts';
 import { type CallRunFigures, runCalls, warmUp } from './calls/runCalls.ts';
 import { recordedWords } from './calls/utterance.ts';
 import { openStores } from './chat/stores.ts';
 import { compileProgram } from './support/compile.ts';
+import { compileOtherCommit } from './support/otherCommit.ts';
 
 const AIM =
   '100 calls on two quiet cores: own part p50 2 ms, p99 25 ms, with two hogs p99 100 ms; RTP p99 2 ms; cut-in p50 25 ms, p95 60 ms; none failed; at 200 calls, events p95 50 ms, with roles 100 ms';
@@ -36,19 +44,27 @@ const { values: options } = parseArgs({
     hogs: { type: 'string', default: '0' },
     roles: { type: 'boolean', default: false },
     profile: { type: 'string' },
+    against: { type: 'string' },
   },
 });
 if (options.roles && options.embedded)
   throw new Error('--roles share a database and a Redis: not --embedded');
 
-const program = await compileProgram('chat/child.ts');
+const PROGRAM = 'chat/child.ts';
+const program = await compileProgram(PROGRAM);
+const other = options.against === undefined ? undefined : await compileOtherCommit(options.against, PROGRAM);
 const stores = await openStores(options.embedded);
 const utterance = await recordedWords('I would like to know a little more about that.');
 const talks: CallRunFigures[] = [];
+const others: CallRunFigures[] = [];
 try {
-  for (const calls of options.calls.split(',').map(Number)) talks.push(await measure(calls));
+  for (const calls of options.calls.split(',').map(Number)) {
+    if (other) others.push(await measure(other.program, calls));
+    talks.push(await measure(program, calls));
+  }
 } finally {
   await stores.close();
+  await other?.close();
 }
 console.log(`Node ${process.version}; callway runs on ${stores.title}.`);
 console.log(`Aim: ${AIM}.`);
@@ -57,8 +73,9 @@ console.log(callsTable(talks));
 if (options.roles) console.log(rolesTable(talks));
 console.log(stepsTable(talks));
 console.log(eventsTable(talks));
+if (options.against !== undefined) console.log(comparisonTable(options.against, others, talks));
 
-async function measure(calls: number): Promise<CallRunFigures> {
+async function measure(program: string, calls: number): Promise<CallRunFigures> {
   const stand = await startInstallation({
     ...{ program, stores, utterance },
     hasRoles: options.roles,

@@ -49,6 +49,40 @@ export function callsTable(talks: readonly CallRunFigures[]): string {
   ]);
 }
 
+/** Prints what calls cost and how soon they are answered, beside another commit of the same run. */
+export function comparisonTable(
+  commit: string,
+  others: readonly CallRunFigures[],
+  talks: readonly CallRunFigures[],
+): string {
+  const figuresOf = ({ costs: { nodes }, phases }: CallRunFigures) => {
+    const steady = phases.find(({ phase }) => phase === 'steady')?.turns ?? [];
+    return {
+      'CPU % a call': sum(nodes.map(({ cpuPercent }) => cpuPercent)),
+      'own p50 ms':
+        steady.length === 0
+          ? Number.NaN
+          : percentile(
+              steady.map(({ ownMs }) => ownMs),
+              0.5,
+            ),
+      'MB a call': sum(nodes.map(({ megabytes }) => megabytes)),
+    };
+  };
+  return table([
+    ['calls', 'figure', commit, 'this', 'ratio'],
+    ...talks.flatMap((talk, index) => {
+      const other = others[index];
+      if (!other) return [];
+      const [before, now] = [figuresOf(other), figuresOf(talk)];
+      return (Object.keys(now) as (keyof typeof now)[]).map((name) => [
+        ...[String(talk.calls), name, before[name].toFixed(2), now[name].toFixed(2)],
+        (now[name] / before[name]).toFixed(2),
+      ]);
+    }),
+  ]);
+}
+
 /** Prints the cost of each role. */
 export function rolesTable(talks: readonly CallRunFigures[]): string {
   return table([
