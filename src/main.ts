@@ -2,6 +2,7 @@ import { startGateway } from './app/gateway.ts';
 import { reduceFullCollections } from './app/node/garbageCollection.ts';
 import { loadConfig, readEnvironment } from './app/settings/config.ts';
 import { ConfigurationError } from './base/configurationError.ts';
+import { OtherBuildError } from './infra/postgres/connection/migrate.ts';
 import { WrongSecretsKeyError } from './infra/postgres/secrets/sealerFingerprint.ts';
 import { createLogger, standardOutput } from './observability/logger.ts';
 import { terminalOutput } from './observability/terminalOutput.ts';
@@ -86,5 +87,5 @@ function stopSignal(): Promise<NodeJS.Signals> {
 
 /** Some invalid settings are detected during the start only. */
 function isConfigurationError(error: unknown): boolean {
-  return error instanceof ConfigurationError || error instanceof WrongSecretsKeyError;
+  return [ConfigurationError, WrongSecretsKeyError, OtherBuildError].some((kind) => error instanceof kind);
 }

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../base/configurationError.ts';
 import { packageVersion } from '../base/packagePath.ts';
+import { OtherBuildError } from '../infra/postgres/connection/migrate.ts';
 import { withLeadingAdminOptions } from './adminCommand.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from './command.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -54,6 +55,10 @@ function toExitCode(error: unknown, context: CliContext): ExitCode {
   if (error instanceof CommandError) {
     context.writeError(`${error.message}\n`);
     return error.exitCode;
+  }
+  if (error instanceof OtherBuildError) {
+    context.writeError(`${error.message}\n`);
+    return EXIT.configuration;
   }
   if (error instanceof ConfigurationError) {
     const problems = error.message.replace(/^/gm, '  ');

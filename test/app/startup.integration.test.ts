@@ -45,7 +45,7 @@ test('callway migrate prepares the database for the nodes', TIMEOUT, async () =>
   const DATABASE_URL = await emptyDatabase();
   expect(await cli(['migrate'], { DATABASE_URL })).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^Migrating: foundation\n[\s\S]*Applied \d+ migrations\.\n$/),
+    out: expect.stringMatching(/^Migrating: schema\n[\s\S]*Applied \d+ migrations\.\n$/),
   });
   expect(await cli(['migrate'], { DATABASE_URL })).toMatchObject({ out: 'The database is up to date.\n' });
   expect(await cli(['migrate'], {})).toMatchObject({
@@ -53,6 +53,34 @@ test('callway migrate prepares the database for the nodes', TIMEOUT, async () =>
     err: expect.stringContaining('DATABASE_URL'),
   });
 });
+
+test(
+  'A database of an unreleased build is refused in one sentence by callway migrate, doctor and the start',
+  TIMEOUT,
+  async () => {
+    const DATABASE_URL = await emptyDatabase();
+    const client = new pg.Client({ connectionString: DATABASE_URL });
+    await client.connect();
+    await client.query(
+      `CREATE TABLE schema_migrations (version int PRIMARY KEY, name text, checksum text, applied_at timestamptz);
+     INSERT INTO schema_migrations VALUES (1, 'foundation', 'other', now())`,
+    );
+    const sentence = /unreleased build of Callway, which alone can use it: set DATABASE_URL/;
+    expect(await cli(['migrate'], { DATABASE_URL })).toMatchObject({
+      code: 78,
+      err: expect.stringMatching(sentence),
+    });
+    expect(await cli(['doctor'], { DATABASE_URL })).toMatchObject({
+      out: expect.stringMatching(/FAIL +migrations +were run by an unreleased build/),
+    });
+    await expect(startTestGateway({ env: { DATABASE_URL } })).rejects.toThrow(sentence);
+    const { rows } = await client.query(
+      `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`,
+    );
+    expect(rows).toEqual([{ name: 'schema_migrations' }]);
+    await client.end();
+  },
+);
 
 test('A start with a model that has ended works and names the setting; an agent’s model is named when it is asked', async () => {
   const upstream = await startScriptedUpstream({ steps: saying('Hello.') });

@@ -1,4 +1,4 @@
-import type { Migration } from '../../infra/postgres/connection/migrate.ts';
+import { isOfOtherBuild, type Migration } from '../../infra/postgres/connection/migrate.ts';
 import type { DatabaseFacts } from '../../infra/postgres/connection/probe.ts';
 import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, shownAddress, warn } from './finding.ts';
@@ -74,12 +74,11 @@ function checkVector({ vector, isSuperuser }: DatabaseFacts): Finding {
 
 function checkMigrations(done: DatabaseFacts['migrations'], known: readonly Migration[]): Finding {
   const name = 'migrations';
-  const changed = known.find(({ version, checksum }) => (done?.get(version) ?? checksum) !== checksum);
-  if (changed) {
+  if (done && isOfOtherBuild(done, known)) {
     return fail(
       name,
-      `migration ${changed.version} (${changed.name}) was run with different content`,
-      'This database belongs to a different build of Callway: install that build, or use another database.',
+      'were run by an unreleased build of Callway',
+      'Set DATABASE_URL to a new database: only the build that made this one can use it.',
     );
   }
   const pending = known.filter(({ version }) => !done?.has(version)).length;

@@ -31,6 +31,28 @@ export interface Migration {
   readonly checksum: string;
 }
 
+/** An applied migration has other content than this build's: there is no way from that schema to this one. */
+export class OtherBuildError extends Error {
+  constructor() {
+    super(
+      'this database was made by an unreleased build of Callway, which alone can use it: set DATABASE_URL, or DATA_DIR where the database is embedded, to a new one',
+    );
+    this.name = 'OtherBuildError';
+  }
+}
+
+/**
+ * Whether a migration was applied with other content. Those of a newer release, which are unknown here, are no sign of it.
+ *
+ * @param applied - Checksums by version.
+ */
+export function isOfOtherBuild(
+  applied: ReadonlyMap<number, string>,
+  migrations: readonly Migration[],
+): boolean {
+  return migrations.some(({ version, checksum }) => (applied.get(version) ?? checksum) !== checksum);
+}
+
 /** Reads `0001_name.sql` and so on; the numbers must be consecutive. */
 export async function readMigrations(folder: string): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
@@ -72,7 +94,7 @@ export interface MigrateOptions {
  * A newer schema is left as it is, so that an older node may restart during a rolling upgrade.
  *
  * @returns The names of the applied migrations.
- * @throws {Error} When an applied migration has changed.
+ * @throws {OtherBuildError} Before anything in the database changes.
  */
 export async function migrate(
   database: Database,
@@ -98,14 +120,10 @@ async function applyMissing(
   options: MigrateOptions,
 ): Promise<string[]> {
   await session.script(CREATE_TABLE);
-  const known = await checksumsOf(session);
+  const applied = await appliedMigrations(session, migrations);
   const done: string[] = [];
   for (const migration of migrations) {
-    const checksum = known.get(migration.version);
-    if (checksum !== undefined) {
-      requireUnchanged(migration, checksum);
-      continue;
-    }
+    if (applied.has(migration.version)) continue;
     options.onMigrate?.(migration.name);
     if (migration.sql.startsWith(OUTSIDE_TRANSACTION)) await applyStatements(session, migration);
     else await applyWithRetries(session, migration, options);
@@ -151,30 +169,26 @@ async function record(session: Session, { version, name, checksum }: Migration):
   );
 }
 
-/** @throws {Error} When an applied migration has changed. */
 async function isUpToDate(database: Database, migrations: readonly Migration[]): Promise<boolean> {
   const [table] = await database.query<{ exists: boolean }>(
     `SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`,
   );
   if (!table?.exists) return false;
-  const checksums = await checksumsOf(database);
-  return migrations.every((migration) => {
-    const checksum = checksums.get(migration.version);
-    if (checksum !== undefined) requireUnchanged(migration, checksum);
-    return checksum !== undefined;
-  });
+  const applied = await appliedMigrations(database, migrations);
+  return migrations.every(({ version }) => applied.has(version));
 }
 
-function requireUnchanged({ version, name, checksum }: Migration, known: string): void {
-  if (known !== checksum)
-    throw new Error(`migration ${version} (${name}) was changed after it had been applied`);
-}
-
-async function checksumsOf(database: Pick<Queryable, 'query'>): Promise<Map<number, string>> {
+/** @returns Checksums by version. @throws {OtherBuildError} */
+async function appliedMigrations(
+  database: Pick<Queryable, 'query'>,
+  migrations: readonly Migration[],
+): Promise<Map<number, string>> {
   const rows = await database.query<{ version: number; checksum: string }>(
     'SELECT version, checksum FROM schema_migrations',
   );
-  return new Map(rows.map(({ version, checksum }) => [version, checksum]));
+  const applied = new Map(rows.map(({ version, checksum }) => [version, checksum]));
+  if (isOfOtherBuild(applied, migrations)) throw new OtherBuildError();
+  return applied;
 }
 
 /** Waits for other nodes, without a query that a timeout could end. */

@@ -1,0 +1,1002 @@
+CREATE EXTENSION IF NOT EXISTS vector;
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE EXTENSION IF NOT EXISTS btree_gin;
+
+-- The installation
+
+-- Facts about this installation, such as the fingerprint of the key that its secrets are sealed with.
+CREATE TABLE installation (
+  name text PRIMARY KEY,
+  value text NOT NULL
+);
+
+-- Heartbeats of the nodes that carry calls.
+CREATE TABLE nodes (
+  id text PRIMARY KEY,
+  beat_at timestamptz NOT NULL
+);
+
+-- Files whose row was deleted, by any statement, until the files are deleted too.
+CREATE TABLE file_removals (
+  file_key text PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT now()
+);
+CREATE FUNCTION note_file_removal() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO file_removals (file_key) VALUES (OLD.file_key) ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $$;
+
+-- Projects and access
+
+CREATE TABLE projects (
+  id uuid PRIMARY KEY,
+  name text NOT NULL,
+  session_idle_minutes integer NOT NULL,
+  -- The project's sessionIdleMinutes where it was set: chats have a longer default than other sessions.
+  chat_idle_minutes integer,
+  history_retention_days integer NOT NULL,
+  -- The other retentionDays that were set; null keeps for ever.
+  retention_days jsonb NOT NULL DEFAULT '{}',
+  report_usage boolean NOT NULL,
+  -- What the operator set; the settings of the service apply to the rest.
+  call_limits jsonb NOT NULL DEFAULT '{}',
+  quotas jsonb NOT NULL DEFAULT '{}',
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+CREATE INDEX projects_by_creation ON projects (created_at, id);
+
+CREATE TABLE api_keys (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('secret', 'developer')),
+  digest text NOT NULL UNIQUE,
+  hint text NOT NULL,
+  scopes text[] NOT NULL,
+  created_at timestamptz NOT NULL,
+  last_used_at timestamptz
+);
+CREATE INDEX api_keys_of_project ON api_keys (project_id, created_at);
+
+-- Public tokens of the widget on web pages, with their limits.
+CREATE TABLE widget_tokens (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  digest text NOT NULL UNIQUE,
+  hint text NOT NULL,
+  allowed_origins text[] NOT NULL,
+  max_minutes_per_day integer NOT NULL,
+  requests_per_minute integer NOT NULL,
+  max_concurrent integer NOT NULL DEFAULT 5,
+  -- Null for a token that does not expire.
+  expires_at timestamptz,
+  created_at timestamptz NOT NULL,
+  -- Talk time of one UTC day; the time of an earlier day no longer counts.
+  used_on date,
+  used_ms bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX widget_tokens_of_project ON widget_tokens (project_id, created_at, id);
+
+-- Usage by UTC day.
+CREATE TABLE project_usage (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  day date NOT NULL,
+  kind text NOT NULL,
+  amount bigint NOT NULL,
+  PRIMARY KEY (project_id, day, kind)
+);
+
+CREATE TABLE legacy_usage (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  route text NOT NULL,
+  day date NOT NULL,
+  requests bigint NOT NULL,
+  PRIMARY KEY (project_id, day, route)
+);
+
+-- Outlives its project, so that it shows who deleted the project.
+CREATE TABLE audit_log (
+  id uuid PRIMARY KEY,
+  project_id uuid,
+  at timestamptz NOT NULL,
+  actor jsonb NOT NULL,
+  action text NOT NULL,
+  target text,
+  details jsonb NOT NULL,
+  request_id text
+);
+CREATE INDEX audit_log_of_project ON audit_log (project_id, at DESC, id DESC);
+
+-- Agents
+
+CREATE TABLE agents (
+  project_id uuid PRIMARY KEY REFERENCES projects ON DELETE CASCADE,
+  config jsonb NOT NULL,
+  frozen jsonb,
+  -- The live events that the eventWebhook of the agent's current release subscribes to; null for none.
+  event_types text[],
+  updated_at timestamptz NOT NULL
+);
+
+-- What sessions run on, by the digest of its content. As json, which keeps the text: templates and prompts must not change.
+CREATE TABLE agent_releases (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  id text NOT NULL,
+  release json NOT NULL,
+  -- When a session last asked for it. A release that was just kept may have no session yet.
+  kept_at timestamptz NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+
+CREATE TABLE pathways (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL UNIQUE REFERENCES projects ON DELETE CASCADE,
+  version integer NOT NULL,
+  graph jsonb NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+
+CREATE TABLE pathway_versions (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  version integer NOT NULL,
+  graph jsonb NOT NULL,
+  author jsonb NOT NULL,
+  restored_from integer,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (project_id, version)
+);
+
+-- Servers whose tools a project uses over the Model Context Protocol.
+CREATE TABLE mcp_servers (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL,
+  url text NOT NULL,
+  headers jsonb NOT NULL,
+  timeout_ms integer NOT NULL,
+  listing jsonb NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+CREATE UNIQUE INDEX mcp_servers_name_in_project ON mcp_servers (project_id, name);
+
+-- A tool is an HTTP request, or a tool of an MCP server.
+CREATE TABLE tools (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL,
+  description text NOT NULL,
+  parameters jsonb NOT NULL,
+  http jsonb NOT NULL,
+  mcp_server_id uuid REFERENCES mcp_servers ON DELETE CASCADE,
+  mcp jsonb,
+  -- The variables that its answer sets, and what the agent says meanwhile.
+  result_mapping jsonb,
+  speak_while jsonb,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  CONSTRAINT tools_name_in_project UNIQUE (project_id, name)
+);
+CREATE INDEX tools_of_project ON tools (project_id, created_at, id);
+CREATE INDEX tools_of_mcp_server ON tools (mcp_server_id) WHERE mcp_server_id IS NOT NULL;
+
+-- A project's own keys for providers of speech and chat; `api_key` is sealed.
+CREATE TABLE provider_credentials (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL,
+  api_key text NOT NULL,
+  base_url text,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (project_id, name)
+);
+
+CREATE TABLE customer_memories (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  customer text NOT NULL,
+  memory text NOT NULL,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (project_id, customer)
+);
+CREATE INDEX customer_memories_by_age ON customer_memories (updated_at);
+
+-- Knowledge
+
+CREATE TABLE knowledgebases (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL,
+  type text NOT NULL,
+  -- The model that the user asked for, and the one that makes the vectors: they differ where the service embeds by itself.
+  embedding_model_name text NOT NULL,
+  encoder text NOT NULL,
+  chunk_size integer NOT NULL,
+  chunk_overlap integer NOT NULL,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT knowledgebases_one_per_project UNIQUE (project_id)
+);
+
+CREATE TABLE datasets (
+  id uuid PRIMARY KEY,
+  knowledgebase_id uuid NOT NULL REFERENCES knowledgebases ON DELETE CASCADE,
+  name text NOT NULL,
+  mime_type text NOT NULL,
+  bytes bigint NOT NULL,
+  file_key text NOT NULL,
+  status text NOT NULL CHECK (status IN ('pending', 'processing', 'ready', 'failed')),
+  error text,
+  -- How often an ingestion began. A file that crashes every process is given up.
+  attempts integer NOT NULL DEFAULT 0,
+  -- Since when attempts fail without progress, and when the next one is due; `error` has the reason.
+  failing_since timestamptz,
+  next_attempt_at timestamptz,
+  -- Set when all chunks are stored; from then on only vectors are missing.
+  parsed_at timestamptz,
+  chunk_count integer NOT NULL DEFAULT 0,
+  embedded_count integer NOT NULL DEFAULT 0,
+  needs_sentences boolean NOT NULL DEFAULT true,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+CREATE INDEX datasets_of_knowledgebase ON datasets (knowledgebase_id, created_at, id);
+CREATE INDEX datasets_unfinished ON datasets (updated_at) WHERE status IN ('pending', 'processing');
+CREATE INDEX datasets_without_sentences ON datasets (updated_at) WHERE status = 'ready' AND needs_sentences;
+CREATE TRIGGER datasets_note_file_removal AFTER DELETE ON datasets
+  FOR EACH ROW EXECUTE FUNCTION note_file_removal();
+
+CREATE TABLE chunks (
+  id uuid PRIMARY KEY,
+  dataset_id uuid NOT NULL REFERENCES datasets ON DELETE CASCADE,
+  knowledgebase_id uuid NOT NULL,
+  position integer NOT NULL,
+  content text NOT NULL,
+  -- Its place in the document's cleaned text, in UTF-16 code units.
+  start_offset integer NOT NULL,
+  end_offset integer NOT NULL,
+  is_enabled boolean NOT NULL DEFAULT true,
+  -- English lexemes, and pairs of characters of the scripts without spaces between words.
+  words tsvector NOT NULL,
+  UNIQUE (dataset_id, position)
+);
+CREATE INDEX chunks_by_words ON chunks USING gin (words);
+
+-- A table of its own, since vectors are stored after their chunks: updating a chunk would add it to each of its indexes again.
+-- There is one column for each number of dimensions, since an index takes vectors of one length.
+CREATE TABLE chunk_embeddings (
+  chunk_id uuid PRIMARY KEY REFERENCES chunks ON DELETE CASCADE,
+  knowledgebase_id uuid NOT NULL,
+  encoder text NOT NULL,
+  is_enabled boolean NOT NULL,
+  vector_512 vector(512),
+  vector_1536 vector(1536),
+  -- 16 bits per number: an index over `vector` takes 2,000 dimensions at most.
+  vector_3072 halfvec(3072),
+  CHECK (num_nonnulls(vector_512, vector_1536, vector_3072) = 1)
+);
+CREATE INDEX chunk_embeddings_of_knowledgebase ON chunk_embeddings (knowledgebase_id);
+-- One index for each encoder: the vectors of two encoders cannot be compared.
+CREATE INDEX chunk_embeddings_local ON chunk_embeddings USING hnsw (vector_512 vector_cosine_ops)
+  WHERE encoder = 'energetic-ai-embeddings-en';
+CREATE INDEX chunk_embeddings_ada_002 ON chunk_embeddings USING hnsw (vector_1536 vector_cosine_ops)
+  WHERE encoder = 'text-embedding-ada-002';
+CREATE INDEX chunk_embeddings_3_small ON chunk_embeddings USING hnsw (vector_1536 vector_cosine_ops)
+  WHERE encoder = 'text-embedding-3-small';
+CREATE INDEX chunk_embeddings_3_large ON chunk_embeddings USING hnsw (vector_3072 halfvec_cosine_ops)
+  WHERE encoder = 'text-embedding-3-large';
+
+-- Vectors of a chunk's sentences, for the encoder whose vector of several sentences is near none of them. With 16 bits per
+-- number a row fits its page.
+CREATE TABLE sentence_embeddings (
+  chunk_id uuid NOT NULL REFERENCES chunks ON DELETE CASCADE,
+  position smallint NOT NULL,
+  knowledgebase_id uuid NOT NULL,
+  vector halfvec(512) NOT NULL,
+  PRIMARY KEY (chunk_id, position)
+);
+CREATE INDEX sentence_embeddings_of_knowledgebase ON sentence_embeddings (knowledgebase_id);
+
+-- Trunks and numbers
+
+CREATE TABLE trunks (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  -- The settings without the password.
+  definition jsonb NOT NULL,
+  -- Sealed.
+  password text,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  UNIQUE (project_id, id)
+);
+CREATE INDEX trunks_of_project ON trunks (project_id, created_at, id);
+CREATE INDEX trunks_active ON trunks (id) WHERE definition->>'status' = 'active';
+
+CREATE TABLE phone_numbers (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  -- E.164 with its plus sign.
+  number text NOT NULL,
+  outbound_status text NOT NULL CHECK (outbound_status IN ('active', 'inactive')),
+  inbound_enabled boolean NOT NULL,
+  media jsonb,
+  -- An unverified claim takes no inbound calls.
+  verified boolean NOT NULL DEFAULT true,
+  is_duplicate boolean NOT NULL DEFAULT false,
+  -- Where the agent begins on inbound calls, and the variables that it begins with.
+  start_node_id text,
+  variables jsonb NOT NULL DEFAULT '{}',
+  -- Null leaves it to the agent.
+  record boolean,
+  noise_suppression boolean,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  CONSTRAINT phone_numbers_number_in_project UNIQUE (project_id, number)
+);
+CREATE INDEX phone_numbers_of_project ON phone_numbers (project_id, created_at, id);
+CREATE INDEX phone_numbers_by_number ON phone_numbers (number, is_duplicate, created_at, id);
+CREATE UNIQUE INDEX phone_numbers_one_holder ON phone_numbers (number) WHERE NOT is_duplicate;
+
+-- In the order of trial. A trunk that a number names cannot be deleted, except with its project.
+CREATE TABLE phone_number_trunks (
+  phone_number_id uuid NOT NULL REFERENCES phone_numbers ON DELETE CASCADE,
+  position smallint NOT NULL,
+  project_id uuid NOT NULL,
+  trunk_id uuid NOT NULL,
+  PRIMARY KEY (phone_number_id, position),
+  UNIQUE (phone_number_id, trunk_id),
+  FOREIGN KEY (project_id, trunk_id) REFERENCES trunks (project_id, id) ON DELETE CASCADE
+);
+CREATE INDEX phone_number_trunks_of_trunk ON phone_number_trunks (trunk_id);
+
+-- Music on hold. The file is in the document store.
+CREATE TABLE media_files (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL,
+  bytes bigint NOT NULL,
+  duration_ms integer NOT NULL,
+  file_key text NOT NULL,
+  created_at timestamptz NOT NULL
+);
+CREATE INDEX media_files_of_project ON media_files (project_id, created_at, id);
+CREATE TRIGGER media_files_note_file_removal AFTER DELETE ON media_files
+  FOR EACH ROW EXECUTE FUNCTION note_file_removal();
+
+-- Live sessions
+
+-- The customer's id among a session's variables, as customerOf() reads it; null where there is none.
+CREATE FUNCTION customer_id_of(variables json) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE WHEN json_typeof(variables->'customerId') IN ('string', 'number') THEN
+    left(nullif(btrim(
+      variables->>'customerId',
+      E' \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'
+    ), ''), 256)
+  END
+$$;
+
+-- Live sessions only; the end deletes the row.
+CREATE TABLE sessions (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  session_id text NOT NULL,
+  instance_id uuid NOT NULL UNIQUE,
+  channel text NOT NULL CHECK (channel IN ('chat', 'phone', 'web')),
+  provider text,
+  call_id text,
+  pathway_id uuid NOT NULL,
+  release_id text NOT NULL,
+  turn integer NOT NULL,
+  state json NOT NULL,
+  -- Characters of the state's JSON: what a search reads of a session that is not indexed, beside its messages.
+  state_characters integer NOT NULL DEFAULT 0,
+  -- How many of its messages are in live_messages.
+  message_count integer NOT NULL DEFAULT 0,
+  -- The conversation as its client has it; see ClientConversation. Null until the first turn of a chat.
+  digest text,
+  -- The agent's sessionIdleMinutes at the session's start.
+  idle_minutes integer,
+  started_at timestamptz NOT NULL,
+  last_activity_at timestamptz NOT NULL,
+  -- When the session's data changed; later with each turn. Null: last_activity_at.
+  updated_at timestamptz,
+  PRIMARY KEY (project_id, session_id),
+  FOREIGN KEY (project_id, release_id) REFERENCES agent_releases
+);
+CREATE INDEX sessions_of_release ON sessions (project_id, release_id);
+CREATE INDEX sessions_by_activity ON sessions (last_activity_at) WHERE channel <> 'phone';
+CREATE INDEX sessions_by_digest ON sessions (project_id, digest) WHERE digest IS NOT NULL;
+CREATE INDEX sessions_of_customer ON sessions (project_id, customer_id_of(state->'variables'))
+  WHERE customer_id_of(state->'variables') IS NOT NULL;
+
+-- The conversation of each live session, as its next turns read it, with the messages that only the model sees. A turn
+-- appends; the session's end deletes them. session_messages has what is kept.
+CREATE TABLE live_messages (
+  instance_id uuid NOT NULL REFERENCES sessions (instance_id) ON DELETE CASCADE,
+  position integer NOT NULL,
+  message json NOT NULL,
+  PRIMARY KEY (instance_id, position)
+);
+
+-- A live session's data as JSON text, to the letter as the API shows it (sessionData).
+CREATE FUNCTION live_session_text(instance uuid) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT concat(
+    '{"variables":', state->'variables',
+    ',"messages":[', (
+      SELECT string_agg(concat(
+        '{"role":', message->'role', ',"content":', message->'content',
+        ',"tool_calls":' || (message->'tool_calls')::text,
+        ',"tool_call_id":' || (message->'tool_call_id')::text,
+        ',"name":' || (message->'name')::text,
+        '}'
+      ), ',' ORDER BY is_placed DESC, position)
+      FROM (
+        SELECT message, position, true AS is_placed FROM live_messages WHERE instance_id = instance
+        UNION ALL
+        SELECT message, position, false FROM json_array_elements(state->'messages')
+          WITH ORDINALITY AS kept (message, position)
+        WHERE position > coalesce((state->>'placed')::integer, 0)
+      ) AS said
+      WHERE message->'internal' IS NULL
+    ),
+    '],"pathwayId":"', pathway_id,
+    '","currentNodeId":', state->'currentNodeId',
+    ',"channel":"', channel,
+    '","provider":', coalesce(to_json(provider)::text, 'null'),
+    ',"status":"active",',
+    '"callId":' || to_json(call_id)::text || ',',
+    '"startedAt":"', to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    '","lastActivityAt":"', to_char(last_activity_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    '"}'
+  )
+  FROM sessions WHERE instance_id = instance
+$$;
+
+-- Search among live sessions
+
+-- What the API shows of each live session, as JSON text. Apart from the state, and not compressed as long as it fits a
+-- page: a search that no index narrows down reads all of it. The planner goes by the table's size and would give a scan of a
+-- hundred thousand sessions too few workers; the server's max_parallel_workers limits them.
+CREATE TABLE session_texts (
+  instance_id uuid PRIMARY KEY REFERENCES sessions (instance_id) ON DELETE CASCADE,
+  project_id uuid NOT NULL,
+  session_id text NOT NULL,
+  data text NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+) WITH (toast_tuple_target = 8160, parallel_workers = 4);
+ALTER TABLE session_texts ALTER COLUMN data SET STORAGE EXTERNAL;
+CREATE INDEX session_texts_by_update ON session_texts (project_id, updated_at DESC, session_id);
+CREATE INDEX session_texts_trigrams ON session_texts USING gin (data gin_trgm_ops);
+
+-- The characters, and the pairs of neighbouring ones, of each live session's text: for strings that have no three letters in
+-- a row, which the index of trigrams needs. Narrow, so that counting reads little. A row may be older than its text, as
+-- session_text_changes tells.
+CREATE TABLE session_grams (
+  instance_id uuid PRIMARY KEY REFERENCES session_texts (instance_id) ON DELETE CASCADE,
+  project_id uuid NOT NULL,
+  session_id text NOT NULL,
+  -- The text's, when it was read.
+  updated_at timestamptz NOT NULL,
+  grams bigint[] NOT NULL
+) WITH (toast_tuple_target = 128);
+-- Every search reads the pending list.
+CREATE INDEX session_grams_index ON session_grams USING gin (grams) WITH (gin_pending_list_limit = 256);
+
+-- One row for each change of a text that session_grams does not have yet.
+CREATE TABLE session_text_changes (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  project_id uuid NOT NULL,
+  instance_id uuid NOT NULL,
+  at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX session_text_changes_of_project ON session_text_changes (project_id);
+
+CREATE FUNCTION note_session_text() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO session_text_changes (project_id, instance_id) VALUES (NEW.project_id, NEW.instance_id);
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER session_text_changed AFTER INSERT OR UPDATE OF data ON session_texts
+  FOR EACH ROW EXECUTE FUNCTION note_session_text();
+
+-- The next two read texts that no index narrows down, with as many workers as the server can spare: by default the planner
+-- uses none, since it takes the texts for pages on a disk. Within a function, only a query that is returned as a set may have
+-- workers. Whether a text holds a string is told by what stands before the string: strpos also counts the characters up to
+-- there, which takes longer than the search itself where most texts hold the string.
+CREATE FUNCTION count_session_texts(project uuid, needle text, other text) RETURNS SETOF integer
+LANGUAGE plpgsql STABLE
+SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET max_parallel_workers_per_gather = 4 AS $$
+BEGIN
+  RETURN QUERY SELECT count(*)::integer FROM session_texts
+    WHERE project_id = project AND (
+      octet_length(split_part(data, needle, 1)) < octet_length(data)
+      OR octet_length(split_part(data, other, 1)) < octet_length(data)
+    );
+END
+$$;
+
+CREATE FUNCTION find_session_texts(project uuid, needle text, other text)
+RETURNS TABLE (instance_id uuid, session_id text, updated_at timestamptz)
+LANGUAGE plpgsql STABLE
+SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET max_parallel_workers_per_gather = 4 AS $$
+BEGIN
+  RETURN QUERY SELECT found.instance_id, found.session_id, found.updated_at FROM session_texts AS found
+    WHERE project_id = project AND (
+      octet_length(split_part(data, needle, 1)) < octet_length(data)
+      OR octet_length(split_part(data, other, 1)) < octet_length(data)
+    );
+END
+$$;
+
+-- Counts a project's texts that hold a string of one or two characters, which its grams tell. Texts that have changed since
+-- are read themselves. By default the planner would read the grams of all.
+CREATE FUNCTION count_by_grams(project uuid, keys bigint[], needle text) RETURNS integer
+LANGUAGE plpgsql STABLE SET enable_seqscan = off SET jit = off AS $$
+BEGIN
+  RETURN (
+    WITH changed AS MATERIALIZED (
+      SELECT DISTINCT change.instance_id FROM session_text_changes AS change WHERE change.project_id = project
+    )
+    SELECT (
+      SELECT count(*) FROM session_grams AS known
+      WHERE known.project_id = project AND known.grams @> keys
+        AND known.instance_id NOT IN (SELECT changed.instance_id FROM changed)
+    ) + (
+      SELECT count(*) FROM changed JOIN session_texts AS text USING (instance_id)
+      WHERE octet_length(split_part(text.data, needle, 1)) < octet_length(text.data)
+    )
+  );
+END
+$$;
+
+-- Finds the texts that hold one of two strings, of which the second may be null; is_certain where their grams tell it.
+CREATE FUNCTION find_by_grams(
+  project uuid, keys bigint[], other_keys bigint[], needle text, other text, is_certain boolean
+) RETURNS TABLE (instance_id uuid, session_id text, updated_at timestamptz)
+LANGUAGE plpgsql STABLE SET enable_seqscan = off SET jit = off AS $$
+BEGIN
+  RETURN QUERY
+    WITH changed AS MATERIALIZED (
+      SELECT DISTINCT change.instance_id FROM session_text_changes AS change WHERE change.project_id = project
+    )
+    SELECT known.instance_id, known.session_id, known.updated_at FROM session_grams AS known
+    WHERE known.project_id = project AND (known.grams @> keys OR known.grams @> other_keys)
+      AND known.instance_id NOT IN (SELECT changed.instance_id FROM changed)
+      AND (is_certain OR (
+        SELECT octet_length(split_part(text.data, needle, 1)) < octet_length(text.data)
+          OR octet_length(split_part(text.data, other, 1)) < octet_length(text.data)
+        FROM session_texts AS text WHERE text.instance_id = known.instance_id
+      ))
+    UNION ALL
+    SELECT text.instance_id, text.session_id, text.updated_at
+    FROM changed JOIN session_texts AS text ON text.instance_id = changed.instance_id
+    WHERE octet_length(split_part(text.data, needle, 1)) < octet_length(text.data)
+      OR octet_length(split_part(text.data, other, 1)) < octet_length(text.data);
+END
+$$;
+
+-- Session history
+
+-- One row for each life of a session id, from its start until the project's retention ends.
+CREATE TABLE session_history (
+  instance_id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  session_id text NOT NULL,
+  channel text NOT NULL,
+  provider text,
+  call_id text,
+  status text NOT NULL CHECK (status IN ('active', 'ended')),
+  started_at timestamptz NOT NULL,
+  ended_at timestamptz,
+  end_reason text,
+  -- Set by the end; before it they are in the session's state.
+  variables json,
+  evaluation json,
+  -- What the voice sessions heard of the caller; null where there was no speech.
+  heard json,
+  message_count integer NOT NULL DEFAULT 0,
+  turns integer NOT NULL DEFAULT 0,
+  -- What was sent to the history, in characters of JSON and some for each row. Beyond a limit nothing more is kept.
+  message_characters integer NOT NULL DEFAULT 0,
+  event_characters integer NOT NULL DEFAULT 0,
+  -- When the session's messages are due for the search indexes; null when all are in them. Until then a search reads the
+  -- messages. An indexing node moves it on by a lease.
+  index_after timestamptz,
+  -- Sessions of tests are left out of lists, and kept as long as their runs.
+  is_test boolean NOT NULL DEFAULT false
+);
+CREATE INDEX session_history_of_project ON session_history (project_id, started_at DESC, instance_id DESC);
+CREATE INDEX session_history_of_session ON session_history (project_id, session_id, started_at DESC);
+CREATE INDEX session_history_by_end ON session_history (project_id, ended_at) WHERE status = 'ended';
+CREATE INDEX session_history_of_tests ON session_history (project_id, ended_at) WHERE is_test;
+CREATE INDEX session_history_of_customer ON session_history (project_id, customer_id_of(variables))
+  WHERE customer_id_of(variables) IS NOT NULL;
+CREATE INDEX session_history_to_index ON session_history (project_id, index_after)
+  WHERE index_after IS NOT NULL;
+
+CREATE TABLE session_messages (
+  id bigint GENERATED ALWAYS AS IDENTITY,
+  instance_id uuid NOT NULL REFERENCES session_history ON DELETE CASCADE,
+  message json NOT NULL,
+  -- The message's own, to be searched and counted.
+  content text,
+  -- Set with the content, for the index.
+  project_id uuid,
+  latency_ms integer,
+  PRIMARY KEY (instance_id, id)
+);
+CREATE INDEX session_messages_trigrams ON session_messages USING gin (content gin_trgm_ops);
+-- A search reads the words of its own project alone, and the whole pending list.
+CREATE INDEX session_messages_words ON session_messages
+  USING gin (project_id, content gin_trgm_ops) WITH (gin_pending_list_limit = 256)
+  WHERE project_id IS NOT NULL;
+CREATE INDEX session_messages_to_move ON session_messages (instance_id)
+  WHERE content IS NOT NULL AND project_id IS NULL;
+
+CREATE FUNCTION set_project_of_message() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.project_id := (SELECT project_id FROM session_history WHERE instance_id = NEW.instance_id);
+  RETURN NEW;
+END
+$$;
+CREATE TRIGGER session_message_indexed BEFORE INSERT OR UPDATE OF content ON session_messages
+  FOR EACH ROW WHEN (NEW.content IS NOT NULL) EXECUTE FUNCTION set_project_of_message();
+
+-- The sessions of a project in which a pattern of LIKE was said. The planner takes a text for as cheap to read as a number:
+-- without these settings it may read all texts, and once for each session.
+CREATE FUNCTION find_sessions_saying(asked_project_id uuid, pattern text) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE SET enable_seqscan = off SET jit = off AS $$
+BEGIN
+  RETURN QUERY SELECT instance_id FROM session_messages WHERE project_id = asked_project_id AND content ILIKE pattern;
+END
+$$;
+
+CREATE TABLE session_events (
+  id bigint GENERATED ALWAYS AS IDENTITY,
+  instance_id uuid NOT NULL REFERENCES session_history ON DELETE CASCADE,
+  type text NOT NULL,
+  at timestamptz NOT NULL,
+  data json NOT NULL,
+  PRIMARY KEY (instance_id, id)
+);
+
+-- Customers whose data is being erased; the last batch deletes the row.
+CREATE TABLE customer_erasures (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  customer text NOT NULL,
+  -- The entry of the audit log, without the counts.
+  entry jsonb NOT NULL,
+  sessions integer NOT NULL DEFAULT 0,
+  calls integer NOT NULL DEFAULT 0,
+  recordings integer NOT NULL DEFAULT 0,
+  PRIMARY KEY (project_id, customer)
+);
+
+-- The answer to a POST, stored in the transaction that did what it answers.
+CREATE TABLE idempotency_keys (
+  scope text NOT NULL,
+  key text NOT NULL,
+  fingerprint text NOT NULL,
+  status integer,
+  body jsonb,
+  -- The session whose words the answer has: they are deleted together.
+  instance_id uuid REFERENCES session_history ON DELETE CASCADE,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (scope, key)
+);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+CREATE INDEX idempotency_keys_of_session ON idempotency_keys (instance_id) WHERE instance_id IS NOT NULL;
+
+-- Calls
+
+-- Kept as long as the history of its session.
+CREATE TABLE calls (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  session_id text NOT NULL,
+  instance_id uuid NOT NULL UNIQUE REFERENCES session_history ON DELETE CASCADE,
+  -- The API client's own id of the call.
+  external_id text,
+  direction text NOT NULL CHECK (direction IN ('outbound', 'inbound')),
+  status text NOT NULL CHECK (status IN (
+    'scheduled', 'queued', 'dialing', 'ringing', 'in_progress', 'completed', 'busy', 'no_answer', 'failed', 'canceled'
+  )),
+  end_reason text,
+  from_number text NOT NULL,
+  to_number text NOT NULL,
+  trunk_id uuid,
+  sip_call_id text,
+  sip json,
+  q850_cause smallint,
+  settings json NOT NULL,
+  metadata json NOT NULL,
+  -- Null while it is not known who answered, and where that is not detected.
+  answering_machine text CHECK (answering_machine IN ('human', 'machine', 'screening', 'unknown')),
+  -- The latest transfer.
+  transfer json,
+  -- What supervisors do with the call while it is in progress; null before the first control.
+  supervision json,
+  created_at timestamptz NOT NULL,
+  -- When a scheduled call is placed, and when it is tried again after it could not be placed.
+  not_before timestamptz,
+  retry_at timestamptz,
+  -- When a node took it out of the queue; null while it waits there.
+  claimed_at timestamptz,
+  started_at timestamptz,
+  answered_at timestamptz,
+  ended_at timestamptz,
+  figures json,
+  -- How the audio arrived over time. Lists do not read it.
+  media_samples json,
+  recording json,
+  -- The recording's size, which counts in the project's quota; null without one.
+  recording_bytes bigint,
+  -- The recording's waveform: computed when it is first asked for, deleted with the recording.
+  recording_peaks json,
+  is_trace_removed boolean NOT NULL DEFAULT false,
+  node_id text,
+  hangup_requested boolean NOT NULL,
+  -- Whether everything that follows the end is done: the session is ended, the events are stored.
+  settled boolean NOT NULL DEFAULT false,
+  -- Calls of tests are left out of lists, and kept as long as their run.
+  is_test boolean NOT NULL DEFAULT false
+);
+CREATE INDEX calls_of_project ON calls (project_id, created_at DESC, id DESC);
+CREATE INDEX calls_of_session ON calls (project_id, session_id);
+CREATE INDEX calls_unsettled ON calls (id) WHERE NOT settled;
+-- Protects against a second call to the number where its lock fails.
+CREATE UNIQUE INDEX calls_one_live_outbound ON calls (project_id, to_number)
+  WHERE direction = 'outbound' AND status IN ('queued', 'dialing', 'ringing', 'in_progress');
+-- The calls that hold slots of their project and trunk, from which lost counts are rebuilt.
+CREATE INDEX calls_live ON calls (project_id, trunk_id) WHERE status IN ('dialing', 'ringing', 'in_progress');
+CREATE INDEX calls_scheduled ON calls (greatest(not_before, retry_at)) WHERE status = 'scheduled';
+CREATE INDEX calls_scheduled_of_project ON calls (project_id, to_number) WHERE status = 'scheduled';
+-- Carriers may send any text as a number, and an index takes no long ones.
+CREATE INDEX calls_of_customer ON calls
+  (project_id, left(CASE direction WHEN 'inbound' THEN from_number ELSE to_number END, 256));
+CREATE INDEX calls_by_external_id ON calls (project_id, external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX calls_by_metadata ON calls USING gin ((metadata::jsonb) jsonb_path_ops);
+CREATE INDEX calls_with_recording ON calls (project_id) INCLUDE (recording_bytes) WHERE recording_bytes IS NOT NULL;
+-- Recordings and traces may be deleted before their calls.
+CREATE INDEX calls_recorded_by_end ON calls (project_id, ended_at) WHERE recording->>'key' IS NOT NULL;
+CREATE INDEX calls_traced_by_end ON calls (project_id, ended_at) WHERE NOT is_trace_removed;
+
+-- Recordings whose call was deleted, by any statement, or which were deleted before their call, until the files are deleted.
+CREATE TABLE recording_removals (
+  key text PRIMARY KEY,
+  since timestamptz NOT NULL DEFAULT now()
+);
+CREATE FUNCTION leave_recording() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO recording_removals (key) VALUES (OLD.recording->>'key') ON CONFLICT (key) DO NOTHING;
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER calls_leave_recording AFTER DELETE ON calls
+  FOR EACH ROW WHEN (OLD.recording->>'key' IS NOT NULL) EXECUTE FUNCTION leave_recording();
+CREATE TRIGGER calls_drop_recording AFTER UPDATE OF recording ON calls
+  FOR EACH ROW WHEN (OLD.recording->>'key' IS NOT NULL AND NEW.recording IS NULL) EXECUTE FUNCTION leave_recording();
+
+CREATE TABLE sip_trace (
+  call_id uuid NOT NULL REFERENCES calls ON DELETE CASCADE,
+  id bigint GENERATED ALWAYS AS IDENTITY,
+  at timestamptz NOT NULL,
+  direction text NOT NULL CHECK (direction IN ('in', 'out')),
+  transport text NOT NULL,
+  remote text NOT NULL,
+  text text NOT NULL,
+  PRIMARY KEY (call_id, id)
+);
+
+-- The SIP dialogs of calls in progress, so that another node can end them when theirs fails.
+CREATE TABLE call_dialogs (
+  dialog_id text PRIMARY KEY,
+  call_id uuid NOT NULL,
+  dialog jsonb NOT NULL
+);
+CREATE INDEX call_dialogs_of_call ON call_dialogs (call_id);
+
+-- Webhooks
+
+CREATE TABLE webhook_secrets (
+  project_id uuid PRIMARY KEY REFERENCES projects ON DELETE CASCADE,
+  -- Both are sealed. After a rotation the previous one signs too, for a while.
+  secret text NOT NULL,
+  previous text,
+  rotated_at timestamptz NOT NULL
+);
+
+-- One row for each ended session whose webhooks are not finished; the transaction that ends the session inserts it.
+CREATE TABLE webhook_outbox (
+  instance_id uuid PRIMARY KEY REFERENCES session_history ON DELETE CASCADE,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  release_id text NOT NULL,
+  finalize_by timestamptz NOT NULL,
+  -- Whether session.finalized waits for an evaluation.
+  evaluating boolean NOT NULL,
+  -- When evaluation and remembering may begin, or begin again after their node has died; null when they are done.
+  afterwards_at timestamptz,
+  afterwards_attempts integer NOT NULL DEFAULT 0,
+  -- When the row is due. The node that claims it first moves it on, so that others do not.
+  next_at timestamptz NOT NULL,
+  FOREIGN KEY (project_id, release_id) REFERENCES agent_releases
+);
+CREATE INDEX webhook_outbox_due ON webhook_outbox (next_at);
+-- For claims that pass over the backlog of other projects.
+CREATE INDEX webhook_outbox_of_project ON webhook_outbox (project_id, next_at);
+CREATE INDEX webhook_outbox_of_release ON webhook_outbox (project_id, release_id);
+
+-- The state of each event of an ended session, from which the gate decides what is sent when.
+CREATE TABLE webhook_events (
+  instance_id uuid NOT NULL REFERENCES webhook_outbox ON DELETE CASCADE,
+  position smallint NOT NULL,
+  event text NOT NULL,
+  subscribed boolean NOT NULL,
+  status text NOT NULL CHECK (status IN ('waiting', 'ready', 'sending', 'settled', 'expired')),
+  outcome text CHECK (outcome IN ('delivered', 'failed', 'skipped', 'unknown')),
+  attempt integer NOT NULL,
+  delivery_id uuid,
+  -- Until when its sender may still be sending.
+  lease_until timestamptz,
+  PRIMARY KEY (instance_id, event),
+  CHECK ((status = 'settled') = (outcome IS NOT NULL))
+);
+
+-- Since when the content of an event is known; may precede the session's end.
+CREATE TABLE webhook_facts (
+  instance_id uuid NOT NULL REFERENCES session_history ON DELETE CASCADE,
+  event text NOT NULL,
+  at timestamptz NOT NULL,
+  PRIMARY KEY (instance_id, event)
+);
+
+-- Events for an eventWebhook, sent one after the other: those of a session, those of a project that belong to no session, or
+-- one delivery that is repeated on request.
+CREATE TABLE event_queues (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  lane text NOT NULL,
+  -- When its first event is due; while a node works on it, when another may.
+  next_at timestamptz NOT NULL,
+  UNIQUE (project_id, lane)
+);
+CREATE INDEX event_queues_due ON event_queues (next_at);
+CREATE INDEX event_queues_of_project ON event_queues (project_id, next_at);
+
+CREATE TABLE queued_events (
+  delivery_id uuid PRIMARY KEY,
+  queue_id uuid NOT NULL REFERENCES event_queues ON DELETE CASCADE,
+  project_id uuid NOT NULL,
+  session_id text,
+  -- Its place among the events of its queue.
+  at_ms bigint NOT NULL,
+  number bigint NOT NULL,
+  event text NOT NULL,
+  webhook text NOT NULL CHECK (webhook IN ('postSessionWebhook', 'eventWebhook')),
+  body text NOT NULL,
+  attempt integer NOT NULL,
+  queued_at timestamptz NOT NULL
+);
+CREATE INDEX queued_events_in_order ON queued_events (queue_id, at_ms, number);
+CREATE INDEX queued_events_of_session ON queued_events (project_id, session_id);
+
+CREATE TABLE webhook_deliveries (
+  id uuid NOT NULL,
+  attempt integer NOT NULL,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  -- Empty where an event belongs to no session.
+  session_id text NOT NULL,
+  webhook text NOT NULL DEFAULT 'postSessionWebhook',
+  event text NOT NULL,
+  url text NOT NULL,
+  status integer,
+  duration_ms double precision NOT NULL,
+  error json,
+  at timestamptz NOT NULL,
+  -- Null in a project that keeps no history.
+  body text,
+  -- The beginning of the receiver's answer, where it is text.
+  answer text,
+  PRIMARY KEY (id, attempt)
+);
+CREATE INDEX webhook_deliveries_of_project ON webhook_deliveries (project_id, at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_session ON webhook_deliveries (project_id, session_id, at DESC, id DESC);
+-- Deliveries of eventWebhooks are many, and deleted earlier than others.
+CREATE INDEX webhook_deliveries_of_events ON webhook_deliveries (project_id, at) WHERE webhook = 'eventWebhook';
+
+-- Tests
+
+CREATE TABLE test_cases (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  definition jsonb NOT NULL,
+  -- The session that the case was made from, for the erasure of its customer.
+  source_instance_id uuid,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+CREATE INDEX test_cases_of_project ON test_cases (project_id, created_at, id);
+CREATE INDEX test_cases_of_source ON test_cases (source_instance_id) WHERE source_instance_id IS NOT NULL;
+
+CREATE TABLE test_suites (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+CREATE INDEX test_suites_of_project ON test_suites (project_id, created_at, id);
+
+CREATE TABLE test_suite_cases (
+  test_suite_id uuid NOT NULL REFERENCES test_suites ON DELETE CASCADE,
+  test_case_id uuid NOT NULL REFERENCES test_cases ON DELETE CASCADE,
+  position integer NOT NULL,
+  PRIMARY KEY (test_suite_id, test_case_id)
+);
+CREATE INDEX test_suite_cases_of_case ON test_suite_cases (test_case_id);
+
+CREATE TABLE test_runs (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  -- No references: a run outlives its suite, its baseline and its session.
+  test_suite_id uuid,
+  baseline_run_id uuid,
+  name text NOT NULL,
+  status text NOT NULL CHECK (status IN ('queued', 'running', 'passed', 'failed', 'canceled', 'error')),
+  version text NOT NULL,
+  -- What the run uses instead of the agent's own; null for the agent's.
+  mode text,
+  model text,
+  repeat integer NOT NULL,
+  concurrency integer NOT NULL,
+  seed bigint NOT NULL,
+  release_id text NOT NULL,
+  plays integer NOT NULL,
+  -- The session that the run replays.
+  source_instance_id uuid,
+  replays_session_id text,
+  created_at timestamptz NOT NULL,
+  started_at timestamptz,
+  ended_at timestamptz
+);
+CREATE INDEX test_runs_of_project ON test_runs (project_id, created_at DESC, id DESC);
+CREATE INDEX test_runs_unfinished ON test_runs (created_at) WHERE ended_at IS NULL;
+CREATE INDEX test_runs_of_source ON test_runs (source_instance_id) WHERE source_instance_id IS NOT NULL;
+
+-- The cases as they were when the run was made.
+CREATE TABLE test_run_cases (
+  run_id uuid NOT NULL REFERENCES test_runs ON DELETE CASCADE,
+  position integer NOT NULL,
+  test_case_id uuid,
+  name text NOT NULL,
+  channel text NOT NULL,
+  definition json NOT NULL,
+  PRIMARY KEY (run_id, position)
+);
+CREATE INDEX test_run_cases_of_case ON test_run_cases (test_case_id);
+
+CREATE TABLE test_plays (
+  run_id uuid NOT NULL REFERENCES test_runs ON DELETE CASCADE,
+  number integer NOT NULL,
+  position integer NOT NULL,
+  index integer NOT NULL,
+  seed bigint NOT NULL,
+  channel text NOT NULL,
+  status text NOT NULL CHECK (status IN ('queued', 'running', 'passed', 'failed', 'error', 'canceled')),
+  -- The lane that claimed it, and how often it was claimed: a result of an older claim is refused.
+  lane text,
+  attempt integer NOT NULL DEFAULT 0,
+  -- The play's session in the history.
+  instance_id uuid,
+  result json,
+  PRIMARY KEY (run_id, number)
+);
+
+CREATE FUNCTION drop_test_session() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM session_history WHERE instance_id = OLD.instance_id AND is_test;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER test_plays_drop_session AFTER DELETE ON test_plays
+  FOR EACH ROW WHEN (OLD.instance_id IS NOT NULL) EXECUTE FUNCTION drop_test_session();

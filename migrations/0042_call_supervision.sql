@@ -1,2 +1,0 @@
--- What supervisors do with a call in progress; null before the first.
-ALTER TABLE calls ADD COLUMN supervision json;

@@ -1,2 +1,0 @@
--- Talks of a widget's visitors at once, so that they leave lines of the project free.
-ALTER TABLE widget_tokens ADD COLUMN max_concurrent integer NOT NULL DEFAULT 5;
