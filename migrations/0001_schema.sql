@@ -32,10 +32,10 @@ END $$;
 CREATE TABLE projects (
   id uuid PRIMARY KEY,
   name text NOT NULL,
-  session_idle_minutes integer NOT NULL,
-  -- The project's sessionIdleMinutes where it was set: chats have a longer default than other sessions.
-  chat_idle_minutes integer,
-  history_retention_days integer NOT NULL,
+  -- Null while it was not set: chats have a longer default than other sessions.
+  session_idle_minutes integer,
+  -- Null keeps sessions for ever; 0 keeps none.
+  history_retention_days integer,
   -- The other retentionDays that were set; null keeps for ever.
   retention_days jsonb NOT NULL DEFAULT '{}',
   report_usage boolean NOT NULL,
@@ -169,7 +169,7 @@ CREATE TABLE tools (
   name text NOT NULL,
   description text NOT NULL,
   parameters jsonb NOT NULL,
-  http jsonb NOT NULL,
+  http jsonb,
   mcp_server_id uuid REFERENCES mcp_servers ON DELETE CASCADE,
   mcp jsonb,
   -- The variables that its answer sets, and what the agent says meanwhile.
@@ -177,7 +177,8 @@ CREATE TABLE tools (
   speak_while jsonb,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
-  CONSTRAINT tools_name_in_project UNIQUE (project_id, name)
+  CONSTRAINT tools_name_in_project UNIQUE (project_id, name),
+  CHECK (num_nonnulls(http, mcp) = 1)
 );
 CREATE INDEX tools_of_project ON tools (project_id, created_at, id);
 CREATE INDEX tools_of_mcp_server ON tools (mcp_server_id) WHERE mcp_server_id IS NOT NULL;
@@ -235,13 +236,11 @@ CREATE TABLE datasets (
   parsed_at timestamptz,
   chunk_count integer NOT NULL DEFAULT 0,
   embedded_count integer NOT NULL DEFAULT 0,
-  needs_sentences boolean NOT NULL DEFAULT true,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL
 );
 CREATE INDEX datasets_of_knowledgebase ON datasets (knowledgebase_id, created_at, id);
 CREATE INDEX datasets_unfinished ON datasets (updated_at) WHERE status IN ('pending', 'processing');
-CREATE INDEX datasets_without_sentences ON datasets (updated_at) WHERE status = 'ready' AND needs_sentences;
 CREATE TRIGGER datasets_note_file_removal AFTER DELETE ON datasets
   FOR EACH ROW EXECUTE FUNCTION note_file_removal();
 
@@ -321,8 +320,7 @@ CREATE TABLE phone_numbers (
   inbound_enabled boolean NOT NULL,
   media jsonb,
   -- An unverified claim takes no inbound calls.
-  verified boolean NOT NULL DEFAULT true,
-  is_duplicate boolean NOT NULL DEFAULT false,
+  verified boolean NOT NULL,
   -- Where the agent begins on inbound calls, and the variables that it begins with.
   start_node_id text,
   variables jsonb NOT NULL DEFAULT '{}',
@@ -331,11 +329,10 @@ CREATE TABLE phone_numbers (
   noise_suppression boolean,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
-  CONSTRAINT phone_numbers_number_in_project UNIQUE (project_id, number)
+  CONSTRAINT phone_numbers_number_in_project UNIQUE (project_id, number),
+  CONSTRAINT phone_numbers_one_holder UNIQUE (number)
 );
 CREATE INDEX phone_numbers_of_project ON phone_numbers (project_id, created_at, id);
-CREATE INDEX phone_numbers_by_number ON phone_numbers (number, is_duplicate, created_at, id);
-CREATE UNIQUE INDEX phone_numbers_one_holder ON phone_numbers (number) WHERE NOT is_duplicate;
 
 -- In the order of trial. A trunk that a number names cannot be deleted, except with its project.
 CREATE TABLE phone_number_trunks (
@@ -389,7 +386,7 @@ CREATE TABLE sessions (
   state json NOT NULL,
   -- Characters of the state's JSON: what a search reads of a session that is not indexed, beside its messages.
   state_characters integer NOT NULL DEFAULT 0,
-  -- How many of its messages are in live_messages.
+  -- How many messages it has had; those that are kept are in live_messages.
   message_count integer NOT NULL DEFAULT 0,
   -- The conversation as its client has it; see ClientConversation. Null until the first turn of a chat.
   digest text,
@@ -397,8 +394,8 @@ CREATE TABLE sessions (
   idle_minutes integer,
   started_at timestamptz NOT NULL,
   last_activity_at timestamptz NOT NULL,
-  -- When the session's data changed; later with each turn. Null: last_activity_at.
-  updated_at timestamptz,
+  -- When the session's data changed; later with each turn.
+  updated_at timestamptz NOT NULL,
   PRIMARY KEY (project_id, session_id),
   FOREIGN KEY (project_id, release_id) REFERENCES agent_releases
 );
@@ -428,15 +425,8 @@ CREATE FUNCTION live_session_text(instance uuid) RETURNS text LANGUAGE sql STABL
         ',"tool_call_id":' || (message->'tool_call_id')::text,
         ',"name":' || (message->'name')::text,
         '}'
-      ), ',' ORDER BY is_placed DESC, position)
-      FROM (
-        SELECT message, position, true AS is_placed FROM live_messages WHERE instance_id = instance
-        UNION ALL
-        SELECT message, position, false FROM json_array_elements(state->'messages')
-          WITH ORDINALITY AS kept (message, position)
-        WHERE position > coalesce((state->>'placed')::integer, 0)
-      ) AS said
-      WHERE message->'internal' IS NULL
+      ), ',' ORDER BY position)
+      FROM live_messages WHERE instance_id = instance AND message->'internal' IS NULL
     ),
     '],"pathwayId":"', pathway_id,
     '","currentNodeId":', state->'currentNodeId',
@@ -621,27 +611,15 @@ CREATE TABLE session_messages (
   message json NOT NULL,
   -- The message's own, to be searched and counted.
   content text,
-  -- Set with the content, for the index.
+  -- Set with the content, for its index.
   project_id uuid,
   latency_ms integer,
   PRIMARY KEY (instance_id, id)
 );
-CREATE INDEX session_messages_trigrams ON session_messages USING gin (content gin_trgm_ops);
 -- A search reads the words of its own project alone, and the whole pending list.
 CREATE INDEX session_messages_words ON session_messages
   USING gin (project_id, content gin_trgm_ops) WITH (gin_pending_list_limit = 256)
   WHERE project_id IS NOT NULL;
-CREATE INDEX session_messages_to_move ON session_messages (instance_id)
-  WHERE content IS NOT NULL AND project_id IS NULL;
-
-CREATE FUNCTION set_project_of_message() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  NEW.project_id := (SELECT project_id FROM session_history WHERE instance_id = NEW.instance_id);
-  RETURN NEW;
-END
-$$;
-CREATE TRIGGER session_message_indexed BEFORE INSERT OR UPDATE OF content ON session_messages
-  FOR EACH ROW WHEN (NEW.content IS NOT NULL) EXECUTE FUNCTION set_project_of_message();
 
 -- The sessions of a project in which a pattern of LIKE was said. The planner takes a text for as cheap to read as a number:
 -- without these settings it may read all texts, and once for each session.
@@ -885,8 +863,8 @@ CREATE TABLE webhook_deliveries (
   id uuid NOT NULL,
   attempt integer NOT NULL,
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
-  -- Empty where an event belongs to no session.
-  session_id text NOT NULL,
+  -- Null where an event belongs to no session.
+  session_id text,
   webhook text NOT NULL DEFAULT 'postSessionWebhook',
   event text NOT NULL,
   url text NOT NULL,

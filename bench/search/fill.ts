@@ -86,9 +86,10 @@ async function insert(database: Database, sessions: readonly Session[]): Promise
   await database.query(
     `WITH session AS (
        INSERT INTO sessions (project_id, session_id, instance_id, channel, provider, pathway_id, release_id, turn, state,
-         started_at, last_activity_at)
+         started_at, last_activity_at, updated_at)
        SELECT project_id::uuid, session_id, instance_id::uuid, 'chat', 'website', pathway_id::uuid, release_id, 6,
-         '{}'::json, started_at::timestamptz, last_activity_at::timestamptz
+         '{}'::json, started_at::timestamptz, last_activity_at::timestamptz,
+         last_activity_at::timestamptz
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
          AS given (project_id, session_id, instance_id, pathway_id, release_id, started_at, last_activity_at)
      )

@@ -255,7 +255,7 @@ export function newAgentConfig(name: string): AgentConfig {
   };
 }
 
-/** A stored configuration; fields that are newer than it have their defaults. */
+/** A stored configuration. Fields that a release adds have their defaults in the rows of the release before. */
 export function completeAgentConfig(stored: AgentConfig): AgentConfig {
   return { ...newAgentConfig(stored.name), ...stored };
 }

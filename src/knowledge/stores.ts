@@ -77,11 +77,6 @@ export interface DatasetStore {
     },
   ): Promise<void>;
   finish(datasetId: string, at: string): Promise<void>;
-  /** Ready datasets whose sentences have no vectors, oldest first. */
-  listWithoutSentences(limit: number): Promise<{ datasetId: string; projectId: string }[]>;
-  /** @returns Undefined when its sentences have their vectors, or it is not ready. */
-  findWithoutSentences(datasetId: string): Promise<Pick<IngestionTask, 'datasetId' | 'encoder'> | undefined>;
-  markSentences(datasetId: string): Promise<void>;
   /** Forgets the failures of a dataset that is not ready; a failed one is pending again. @returns False when it is ready. */
   restart(datasetId: string, at: string): Promise<boolean>;
   /** Also removes its chunks: a document is searchable as a whole or not at all. */

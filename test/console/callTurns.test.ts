@@ -24,7 +24,7 @@ test.each([
   ['of a chat', { latencyMs: 2500, latencyDetails: { modelMs: 400, toolMs: 2000 } }, 'tool', 100],
   ['of a chat without a model', { latencyMs: 2010, latencyDetails: { toolMs: 2000 } }, 'tool', 10],
   ['without a tool', { latencyMs: 500, latencyDetails: { modelMs: 480 } }, 'model', 20],
-  ['of an earlier release', { latencyMs: 500 }, 'model', undefined],
+  ['without its parts', { latencyMs: 500 }, 'model', undefined],
 ])('The parts of an answer %s add up, and a tool is named as such', (_what, latency, slowest, prepareMs) => {
   const message = { role: 'assistant', content: 'Yes.', at: AT, ...latency };
   const [turn] = turnsOf({ messages: [message], events: [] } as unknown as Timeline, axis);

@@ -12,8 +12,8 @@ const FILE_MODE = 0o600;
 const PERMISSION_BITS = 0o777;
 
 /**
- * Creates the data folder, and takes from other users the access to what is in it: earlier versions, a restored copy or
- * an operator may have left it open. The folder itself comes first, which closes all of it at once.
+ * Creates the data folder, and takes from other users the access to what is in it: a restored copy or an operator may
+ * have left it open. The folder itself comes first, which closes all of it at once.
  *
  * @throws {Error} When a file belongs to another user.
  */

@@ -38,8 +38,7 @@ export interface PhoneNumberStore {
 export interface NumberClaimStore {
   list(page: Page): Promise<PageOf<NumberClaim>>;
   /**
-   * Decides who holds a number. A project that gets it from another one starts with the default settings, unless it
-   * claims the number already.
+   * Decides who holds a number. A project that gets it from another one starts with the default settings.
    *
    * @param id - Of a new claim.
    * @throws {CallwayError} 404 `project_not_found`
@@ -50,6 +49,6 @@ export interface NumberClaimStore {
     id: string,
     at: string,
   ): Promise<{ readonly claim: NumberClaim; readonly formerProjectId: string } | undefined>;
-  /** Removes all claims. @returns The projects that had one. */
-  remove(number: string): Promise<readonly string[]>;
+  /** @returns The project that held it; undefined when none did. */
+  remove(number: string): Promise<string | undefined>;
 }

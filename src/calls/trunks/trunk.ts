@@ -18,7 +18,7 @@ const DEFAULT_CALLS_PER_SECOND = 5;
 const DEFAULT_RESPONSE_TIMEOUT_SECONDS = 5;
 const DEFAULT_OPTIONS_INTERVAL_SECONDS = 30;
 /** Works with every peer. */
-export const DEFAULT_TRANSFER = 'auto';
+const DEFAULT_TRANSFER = 'auto';
 
 /** A host name or an IP address; an IPv6 address may stand in brackets. */
 const host = z

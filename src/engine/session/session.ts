@@ -176,8 +176,7 @@ export interface SessionState {
   readonly currentNodeId: string | null;
   /** Whether the current node has been spoken, so that the customer's next words answer it. */
   readonly hasSpoken: boolean;
-  /** Where the pathway goes on; absent in sessions of earlier versions. */
-  readonly route?: PendingRoute;
+  readonly route: PendingRoute;
   /** Calls of the client's own tools; its next request brings their results. */
   readonly pendingToolCalls: readonly FunctionCall[];
   /** The number of the latest instruction that a supervisor gave. Default: none. */
@@ -262,6 +261,7 @@ export const newSessionState = (variables: Readonly<Record<string, unknown>>): S
   messages: [],
   currentNodeId: null,
   hasSpoken: false,
+  route: NO_PENDING_ROUTE,
   pendingToolCalls: [],
   summary: null,
   memory: null,

@@ -7,7 +7,6 @@ import {
   type HistoryEvent,
   type HistoryEventType,
   type MessageSpeech,
-  NO_PENDING_ROUTE,
   type PendingRoute,
   type Session,
   type SessionMessage,
@@ -67,7 +66,7 @@ export class Journal {
     this.#variables = { ...session.state.variables };
     this.#nodeId = session.state.currentNodeId;
     this.#greeting = session.state.greeting;
-    this.#route = session.state.route ?? NO_PENDING_ROUTE;
+    this.#route = session.state.route;
     this.#latestInstruction = session.state.latestInstruction ?? 0;
   }
 

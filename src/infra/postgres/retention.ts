@@ -14,8 +14,6 @@ const REMOVAL_DAYS = 90;
 
 /** Null for ever. */
 const TEST_DAYS = `CASE WHEN retention_days ? 'tests' THEN ${daysOf('tests')} ELSE ${DEFAULT_RETENTION_DAYS} END`;
-/** Null for ever. */
-const SESSION_DAYS = `CASE WHEN retention_days ? 'sessions' THEN NULL ELSE history_retention_days END`;
 
 /**
  * What is removed when. $1 is the time, $2 the most rows; each statement returns a row for each that it removed.
@@ -26,7 +24,7 @@ const SESSION_DAYS = `CASE WHEN retention_days ? 'sessions' THEN NULL ELSE histo
 export const EXPIRED = {
   // Unfinished webhooks keep a session that is not kept otherwise for a day at most.
   sessions: deleteFrom('session_history', 'instance_id', {
-    where: `status = 'ended' AND NOT is_test AND ended_at <= ${daysAgo(SESSION_DAYS)}
+    where: `status = 'ended' AND NOT is_test AND ended_at <= ${daysAgo('history_retention_days')}
       AND (history_retention_days > 0 OR ended_at <= ${daysAgo('1')}
         OR NOT EXISTS (SELECT FROM webhook_outbox WHERE instance_id = session_history.instance_id))`,
     orderBy: 'ended_at',
@@ -35,7 +33,7 @@ export const EXPIRED = {
     where: `at <= ${daysAgo(`CASE
       WHEN retention_days ? 'deliveries' THEN ${daysOf('deliveries')}
       WHEN history_retention_days = 0 THEN ${DEFAULT_RETENTION_DAYS}
-      ELSE ${SESSION_DAYS} END`)}`,
+      ELSE history_retention_days END`)}`,
     orderBy: 'at',
   }),
   // As many as the events of all sessions.

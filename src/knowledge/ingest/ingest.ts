@@ -63,7 +63,7 @@ class TurnOverError extends Error {}
 
 /**
  * Ingests a dataset: parses it into chunks, then embeds those without a vector. Each batch is stored at once, so that an
- * attempt after a crash does not pay for a vector twice. A ready dataset of an earlier release gets what it lacks.
+ * attempt after a crash does not pay for a vector twice.
  *
  * @returns When to go on: after a temporary failure, which the dataset shows, or since its turn is over; undefined when it
  *   is ready or failed.
@@ -75,7 +75,7 @@ export async function ingest(
   signal: AbortSignal,
 ): Promise<IngestRetry | undefined> {
   const task = await deps.datasets.startIngestion(datasetId, now(deps));
-  if (!task) return await completeSentences(deps, datasetId, signal);
+  if (!task) return undefined;
   const progress = { atMs: task.failingSince?.getTime() ?? deps.clock.now() };
   try {
     if (task.attempts > (task.isParsed ? MAX_ATTEMPTS : MAX_PARSE_ATTEMPTS))
@@ -227,24 +227,6 @@ async function embed(
     }
     if (pageLength < limit) return;
   }
-}
-
-/** For datasets that were ingested before sentences had vectors; they stay ready meanwhile. */
-async function completeSentences(
-  deps: IngestDeps,
-  datasetId: string,
-  signal: AbortSignal,
-): Promise<IngestRetry | undefined> {
-  const lacking = await deps.datasets.findWithoutSentences(datasetId);
-  if (!lacking) return undefined;
-  try {
-    await embedSentences(deps, lacking, turn(deps.clock), signal);
-  } catch (error) {
-    if (error instanceof TurnOverError) return { afterMs: NEXT_TURN_AFTER_MS };
-    throw error;
-  }
-  await deps.datasets.markSentences(datasetId);
-  return undefined;
 }
 
 /** Waits for all, so that each batch is stored although another fails. @throws The first failure. */

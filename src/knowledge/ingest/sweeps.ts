@@ -11,15 +11,15 @@ const FIRST_DELAY_MS = 2_000;
 const BATCH = 200;
 
 export interface SweepDeps {
-  readonly datasets: Pick<DatasetStore, 'listUnfinished' | 'listWithoutSentences'>;
+  readonly datasets: Pick<DatasetStore, 'listUnfinished'>;
   readonly documents: Pick<Documents, 'enqueue' | 'removeFiles'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
 
 /**
- * Queues datasets that lost their job, or were ingested by an earlier release, and removes files whose dataset was removed. Several nodes may run it: a dataset
- * that has a job keeps it.
+ * Queues datasets that lost their job, and removes files whose dataset was removed. Several nodes may run it: a dataset that
+ * has a job keeps it.
  *
  * @returns Stops the sweeps and waits for a running one; idempotent.
  */
@@ -33,8 +33,7 @@ export function startIngestionSweeps({
   const sweep = async () => {
     const before = new Date(clock.now() - stalledMs).toISOString();
     stalledMs = STALLED_MS;
-    const unfinished = await datasets.listUnfinished(before, BATCH);
-    for (const { datasetId, projectId } of [...unfinished, ...(await datasets.listWithoutSentences(BATCH))]) {
+    for (const { datasetId, projectId } of await datasets.listUnfinished(before, BATCH)) {
       await documents.enqueue(datasetId, projectId);
     }
     await documents.removeFiles();

@@ -75,7 +75,7 @@ function removeRoute(app: App, deps: HttpDeps): void {
     {
       config: ADMIN,
       schema: {
-        ...about('Trunks', 'Remove a number', 'From every project that claims it.'),
+        ...about('Trunks', 'Remove a number', 'From the project that holds it.'),
         params,
         response: { 204: noContent, ...errors() },
       },
@@ -83,10 +83,10 @@ function removeRoute(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       const number = requireNumber(request.params.number, 'number');
       await deps.storage.transaction(async (stores) => {
-        const projects = await stores.numberClaims.remove(number);
-        if (projects.length === 0) throw notFound('Number');
+        const projectId = await stores.numberClaims.remove(number);
+        if (projectId === undefined) throw notFound('Number');
         const change = { action: 'phone_number.deleted', target: number, details: { number } } as const;
-        for (const projectId of projects) await audit(deps, stores, request, { ...change, projectId });
+        await audit(deps, stores, request, { ...change, projectId });
       });
       await deps.calls.trunksChanged();
       return await reply.code(204).send(null);

@@ -8,9 +8,9 @@ import { projectRows } from '../sql/projectRows.ts';
 import { isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 
-interface Row extends Pick<Tool, 'id' | 'name' | 'description' | 'parameters'> {
-  http: HttpTool['http'];
-  mcp: McpTool['mcp'] | null;
+type Row = CommonRow & ({ http: HttpTool['http']; mcp: null } | { http: null; mcp: McpTool['mcp'] });
+
+interface CommonRow extends Pick<Tool, 'id' | 'name' | 'description' | 'parameters'> {
   result_mapping: Tool['resultMapping'] | null;
   speak_while: Tool['speakWhile'] | null;
   created_at: Date;
@@ -19,13 +19,6 @@ interface Row extends Pick<Tool, 'id' | 'name' | 'description' | 'parameters'> {
 
 const COLUMNS =
   'id, name, description, parameters, http, created_at, updated_at, result_mapping, speak_while, mcp';
-/** Nodes of an older version, during an upgrade, have a tool of an MCP server as one that fails. */
-const UNREACHABLE: HttpTool['http'] = {
-  method: 'GET',
-  url: 'https://mcp.invalid/',
-  headers: [],
-  timeoutMs: 1_000,
-};
 const SELECT = `SELECT ${COLUMNS} FROM tools`;
 
 export function toolStore(database: Queryable, secrets: SecretFields): ToolStore {
@@ -56,7 +49,7 @@ export function toolStore(database: Queryable, secrets: SecretFields): ToolStore
       tool.name,
       tool.description,
       storableJson(tool.parameters),
-      JSON.stringify(isMcpTool(tool) ? UNREACHABLE : secrets.sealHttp(tool.http)),
+      isMcpTool(tool) ? null : JSON.stringify(secrets.sealHttp(tool.http)),
       tool.createdAt,
       tool.updatedAt,
       tool.resultMapping ? JSON.stringify(tool.resultMapping) : null,

@@ -1,11 +1,6 @@
 import type { Call, CallChange } from '../../../calls/call.ts';
-import type { MediaQuality } from '../../../media/mediaQuality.ts';
 import type { Parameter } from '../connection/database.ts';
 import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
-
-/** Release 0.1.0 stored calls without these figures. */
-const LATER_FIGURES = { shed: 0, concealedMs: 0, underruns: 0, jitterBufferMs: 0 };
-type StoredFigures = Omit<MediaQuality, keyof typeof LATER_FIGURES> & Partial<MediaQuality>;
 
 /** A row as the drivers return it: dates and parsed JSON. */
 export interface CallRow {
@@ -30,7 +25,7 @@ export interface CallRow {
   started_at: Date | null;
   answered_at: Date | null;
   ended_at: Date | null;
-  figures: StoredFigures | null;
+  figures: Call['mediaQuality'];
   recording: Call['recording'];
   answering_machine: Call['answeringMachine'];
   supervision: Call['supervision'];
@@ -137,7 +132,7 @@ export function fromCallRow(row: CallRow): Call {
     startedAt: isoTimeOrNull(row.started_at),
     answeredAt: isoTimeOrNull(row.answered_at),
     endedAt: isoTimeOrNull(row.ended_at),
-    mediaQuality: row.figures && { ...LATER_FIGURES, ...row.figures },
+    mediaQuality: row.figures,
     recording: row.recording,
     answeringMachine: row.answering_machine,
     supervision: row.supervision,

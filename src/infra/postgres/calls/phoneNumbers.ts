@@ -79,7 +79,7 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
       return row && fromRow(row);
     },
     async findHolder(number): Promise<HeldNumber | undefined> {
-      const [row] = await database.query<Row>(`${SELECT} WHERE number = $1 AND NOT is_duplicate`, [number]);
+      const [row] = await database.query<Row>(`${SELECT} WHERE number = $1`, [number]);
       return row && { ...fromRow(row), projectId: row.project_id };
     },
     async ownNumbers(projectId) {
@@ -105,7 +105,6 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
            variables = coalesce($12::jsonb, variables),
            record = CASE WHEN $13 THEN $14 ELSE record END,
            noise_suppression = CASE WHEN $15 THEN $16 ELSE noise_suppression END,
-           is_duplicate = is_duplicate AND number = coalesce($3, number),
            updated_at = $8
          WHERE project_id = $1 AND id = $2 RETURNING id`,
         [

@@ -1,29 +1,17 @@
 import { CallwayError } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
 import { mapPage } from '../../../base/page.ts';
-import { DEFAULT_TRANSFER, type Trunk, type TrunkInput } from '../../../calls/trunks/trunk.ts';
+import type { Trunk, TrunkInput } from '../../../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../../../calls/trunks/trunkStore.ts';
-import { DEFAULT_LATCHING } from '../../../media/transport/sourceLatch.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { isoTime } from '../sql/rows.ts';
 
-/** Fields that rows of older releases lack. */
-const NEWER_FIELDS = {
-  transfer: DEFAULT_TRANSFER,
-  media: { latching: DEFAULT_LATCHING },
-  headersToVariables: [],
-  variablesToHeaders: [],
-} satisfies Partial<TrunkInput>;
-
 interface Row {
   id: string;
   project_id: string;
-  /** Without the fields that are newer than the row. */
-  definition: Omit<TrunkInput, 'password' | keyof typeof NEWER_FIELDS> &
-    Partial<Pick<TrunkInput, keyof typeof NEWER_FIELDS>> &
-    Pick<Trunk, 'hasPrivateHost'>;
+  definition: Omit<TrunkInput, 'password'> & Pick<Trunk, 'hasPrivateHost'>;
   password: string | null;
   created_at: Date;
   updated_at: Date;
@@ -37,7 +25,6 @@ export function trunkStore(database: Queryable, secrets: SecretFields): TrunkSto
   const fromRow = (row: Row): Trunk => ({
     id: row.id,
     projectId: row.project_id,
-    ...NEWER_FIELDS,
     ...row.definition,
     password: row.password === null ? null : secrets.open(row.password),
     createdAt: isoTime(row.created_at),

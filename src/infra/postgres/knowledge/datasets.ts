@@ -130,30 +130,10 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
     },
     async finish(datasetId, at) {
       await database.query(
-        `UPDATE datasets SET status = 'ready', error = NULL, failing_since = NULL, needs_sentences = false, updated_at = $2
+        `UPDATE datasets SET status = 'ready', error = NULL, failing_since = NULL, updated_at = $2
          WHERE id = $1 AND status = 'processing'`,
         [datasetId, at],
       );
-    },
-    async listWithoutSentences(limit) {
-      return await database.query(
-        `SELECT datasets.id AS "datasetId", project_id AS "projectId"
-         FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id
-         WHERE status = 'ready' AND needs_sentences ORDER BY updated_at LIMIT $1`,
-        [limit],
-      );
-    },
-    async findWithoutSentences(datasetId) {
-      const [found] = await database.query<Pick<IngestionTask, 'datasetId' | 'encoder'>>(
-        `SELECT datasets.id AS "datasetId", encoder
-         FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id
-         WHERE datasets.id = $1 AND status = 'ready' AND needs_sentences`,
-        [datasetId],
-      );
-      return found;
-    },
-    async markSentences(datasetId) {
-      await database.query('UPDATE datasets SET needs_sentences = false WHERE id = $1', [datasetId]);
     },
     async restart(datasetId, at) {
       const rows = await database.query(

@@ -12,11 +12,7 @@ import {
   sessionRetentionOf,
 } from '../../../agents/accounts/project.ts';
 import { type Quotas, quotasFrom } from '../../../agents/accounts/quotas.ts';
-import {
-  LONGEST_RETENTION_DAYS,
-  type RetentionDaysPatch,
-  retentionFrom,
-} from '../../../agents/accounts/retention.ts';
+import { type RetentionDaysPatch, retentionFrom } from '../../../agents/accounts/retention.ts';
 import { isUuid } from '../../../base/ids.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { mapPage } from '../../../base/page.ts';
@@ -28,9 +24,8 @@ import { isoTime } from '../sql/rows.ts';
 interface Row {
   id: string;
   name: string;
-  session_idle_minutes: number;
-  chat_idle_minutes: number | null;
-  history_retention_days: number;
+  session_idle_minutes: number | null;
+  history_retention_days: number | null;
   retention_days: RetentionDaysPatch;
   report_usage: boolean;
   call_limits: CallLimitsPatch;
@@ -39,10 +34,10 @@ interface Row {
   updated_at: Date;
 }
 
-const COLUMNS = `id, name, session_idle_minutes, chat_idle_minutes, history_retention_days, report_usage, call_limits, quotas,
-  created_at, updated_at, retention_days`;
+const COLUMNS = `id, name, session_idle_minutes, history_retention_days, report_usage, call_limits, quotas, created_at, updated_at,
+  retention_days`;
 
-const INSERT = `INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+const INSERT = `INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
 /** Rows removed by one statement: a session has thousands of its own. */
 const REMOVED_AT_ONCE = 20;
@@ -64,15 +59,14 @@ export function projectStore(database: Queryable): ProjectStore {
       await database.query(INSERT, [
         project.id,
         project.name,
-        project.sessionIdleMinutes ?? DEFAULT_SESSION_IDLE_MINUTES,
         project.sessionIdleMinutes ?? null,
-        project.historyRetentionDays ?? LONGEST_RETENTION_DAYS,
+        project.historyRetentionDays,
         project.reportUsage,
         JSON.stringify(project.callLimits ?? {}),
         JSON.stringify(project.quotas ?? {}),
         project.createdAt,
         project.updatedAt,
-        storedRetention(project.historyRetentionDays, project.retentionDays),
+        storedRetention(project.retentionDays),
       ]);
     },
     async find(projectId, lock) {
@@ -104,9 +98,8 @@ export function projectStore(database: Queryable): ProjectStore {
         `UPDATE projects SET
            name = coalesce($2, name),
            session_idle_minutes = coalesce($3, session_idle_minutes),
-           chat_idle_minutes = coalesce($3, chat_idle_minutes),
-           history_retention_days = coalesce($4, history_retention_days),
-           retention_days = CASE WHEN $4 IS NULL THEN retention_days ELSE retention_days - 'sessions' END || $9::jsonb,
+           history_retention_days = CASE WHEN $10 THEN $4 ELSE history_retention_days END,
+           retention_days = retention_days || $9::jsonb,
            report_usage = coalesce($5, report_usage),
            call_limits = call_limits || $6::jsonb,
            quotas = quotas || $8::jsonb,
@@ -116,12 +109,13 @@ export function projectStore(database: Queryable): ProjectStore {
           projectId,
           patch.name ?? null,
           patch.sessionIdleMinutes ?? null,
-          sessionRetention === undefined ? null : (sessionRetention ?? LONGEST_RETENTION_DAYS),
+          sessionRetention ?? null,
           patch.reportUsage ?? null,
           JSON.stringify(patch.callLimits ?? {}),
           updatedAt,
           JSON.stringify(patch.quotas ?? {}),
-          storedRetention(sessionRetention, patch.retentionDays),
+          storedRetention(patch.retentionDays),
+          sessionRetention !== undefined,
         ],
       );
       return row && fromRow(row);
@@ -139,14 +133,13 @@ export function projectStore(database: Queryable): ProjectStore {
 }
 
 function fromRow(row: Row): Project {
-  const { sessions = row.history_retention_days } = row.retention_days;
   return {
     id: row.id,
     name: row.name,
-    sessionIdleMinutes: row.session_idle_minutes,
-    chatIdleMinutes: row.chat_idle_minutes ?? DEFAULT_CHAT_IDLE_MINUTES,
-    historyRetentionDays: sessions,
-    retentionDays: retentionFrom(sessions, row.retention_days),
+    sessionIdleMinutes: row.session_idle_minutes ?? DEFAULT_SESSION_IDLE_MINUTES,
+    chatIdleMinutes: row.session_idle_minutes ?? DEFAULT_CHAT_IDLE_MINUTES,
+    historyRetentionDays: row.history_retention_days,
+    retentionDays: retentionFrom(row.history_retention_days, row.retention_days),
     reportUsage: row.report_usage,
     callLimits: limitsFrom(row.call_limits),
     quotas: quotasFrom(row.quotas),
@@ -155,9 +148,9 @@ function fromRow(row: Row): Project {
   };
 }
 
-/** The days of sessions have a column of their own, unless they are kept for ever. */
-function storedRetention(sessions: number | null | undefined, given: RetentionDaysPatch = {}): string {
-  return JSON.stringify({ ...given, sessions: sessions === null ? null : undefined });
+/** The days of sessions have a column of their own. */
+function storedRetention({ sessions, ...others }: RetentionDaysPatch = {}): string {
+  return JSON.stringify(others);
 }
 
 /** Limits of a newer release, whose nodes run beside this one during an upgrade, are ignored. */

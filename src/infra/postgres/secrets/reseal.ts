@@ -73,6 +73,7 @@ const TABLES: readonly SealedTable[] = [
     name: 'tools',
     key: ['id'],
     columns: [['http', 'jsonb']],
+    where: 'http IS NOT NULL',
     resealRowValues: (secrets, { http }: Pick<HttpTool, 'http'>) => ({
       http: secrets.sealHttp(secrets.openHttp(http)),
     }),

@@ -53,8 +53,7 @@ function forEachHeader(change: (value: string) => string) {
   const config = (agent: AgentConfig): AgentConfig => ({
     ...agent,
     postSessionWebhook: agent.postSessionWebhook && target(agent.postSessionWebhook),
-    // Absent in what an earlier version stored.
-    eventWebhook: agent.eventWebhook ? target(agent.eventWebhook) : null,
+    eventWebhook: agent.eventWebhook && target(agent.eventWebhook),
     beforeStartConfig: agent.beforeStartConfig && target(agent.beforeStartConfig),
   });
   const tool = (given: Tool): Tool => (isMcpTool(given) ? given : { ...given, http: target(given.http) });

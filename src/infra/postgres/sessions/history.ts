@@ -52,7 +52,7 @@ interface StatsRow {
 const COLUMNS =
   'instance_id, session_id, channel, call_id, status, started_at, ended_at, message_count, is_test';
 /** Projects without retention show nothing, even while rows wait for their webhooks. */
-const SHOWN = `project_id = $1 AND (is_test OR (SELECT history_retention_days FROM projects WHERE id = $1) > 0)`;
+const SHOWN = `project_id = $1 AND (is_test OR (SELECT history_retention_days IS DISTINCT FROM 0 FROM projects WHERE id = $1))`;
 
 export function historyStore(database: Queryable): HistoryStore {
   return {

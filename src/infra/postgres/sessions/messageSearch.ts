@@ -1,7 +1,6 @@
 import type { Database, Queryable } from '../connection/database.ts';
 import { containing } from '../sql/like.ts';
 import { sizeBatches } from '../sql/sizeBatches.ts';
-import { hasWordsToMove } from './sessionTexts.ts';
 
 /** Sessions that are listed at once, which takes the embedded database about 10 ms. */
 const LISTED_SESSIONS = 1_000;
@@ -11,8 +10,6 @@ const SAMPLED_SESSIONS = 300;
 const SELECTIVE_SHARE = 0.01;
 /** Letters as most locales know them; in others some texts have no trigrams. */
 const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
-/** Of a message in a session of an earlier release, which did not count them. */
-const ASSUMED_CHARACTERS = 1_000;
 
 /** A query of the sessions in which something was said. */
 export interface Said {
@@ -55,10 +52,8 @@ async function chooseIndex(
   projectId: string,
   text: string,
 ): Promise<Said['query']> {
-  const isMoving = await hasWordsToMove(query);
-  if (sharesSession) return !isMoving && (await isSelective(query, projectId, text)) ? byIndex : noIndex;
-  if (!HAS_TRIGRAM.test(text)) return bySession;
-  return isMoving ? byOldIndex : byIndex;
+  if (sharesSession) return (await isSelective(query, projectId, text)) ? byIndex : noIndex;
+  return HAS_TRIGRAM.test(text) ? byIndex : bySession;
 }
 
 const byIndex = (place: string): string => `SELECT find_sessions_saying($1, ${place}) AS instance_id`;
@@ -69,10 +64,6 @@ const bySession = (place: string): string => `
     SELECT FROM session_messages AS message
     WHERE message.instance_id = session.instance_id AND content ILIKE ${place} OFFSET 0
   )`;
-
-/** Finds messages whether or not they were moved. */
-const byOldIndex = (place: string): string =>
-  `SELECT instance_id FROM session_messages WHERE content ILIKE ${place}`;
 
 /** Where all messages are read. The pattern is still a parameter, which tells the cursors of lists apart. */
 const noIndex = (place: string): string => `SELECT NULL::uuid AS instance_id WHERE ${place}::text IS NULL`;
@@ -124,8 +115,7 @@ interface ListedSession extends SizedSession {
   started_at: string;
 }
 
-const SIZED = `
-  instance_id, coalesce(nullif(message_characters, 0), message_count * ${ASSUMED_CHARACTERS}) AS characters`;
+const SIZED = 'instance_id, message_characters AS characters';
 
 const UNINDEXED = `
   SELECT ${SIZED} FROM session_history WHERE project_id = $1 AND index_after IS NOT NULL`;

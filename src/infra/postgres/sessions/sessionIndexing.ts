@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Database } from '../connection/database.ts';
 import { sizeBatches } from '../sql/sizeBatches.ts';
 import { ngramsOf } from './ngrams.ts';
-import { MAX_INDEXED_BYTES, moveWords, refreshTexts } from './sessionTexts.ts';
+import { MAX_INDEXED_BYTES, refreshTexts } from './sessionTexts.ts';
 
 const EVERY_MS = 15_000;
 /** A text is indexed when it has not changed for this long. */
@@ -69,9 +69,8 @@ export async function indexSessions(
 ): Promise<void> {
   const { query } = database;
   await refreshTexts(query, { quietMs, isStopping });
-  await moveWords(database, isStopping);
   for (;;) {
-    const due = await query<DueRow>(DUE, [quietMs ?? QUIET_MS, maxWaitMs, MAX_DUE, MAX_INDEXED_BYTES]);
+    const due = await query<DueRow>(DUE, [quietMs ?? QUIET_MS, maxWaitMs, MAX_DUE]);
     for (const batch of sizeBatches(due, { rows: BATCH_SIZE, characters: MAX_INDEXED_BYTES })) {
       if (isStopping()) return;
       await indexBatch(query, batch);
@@ -94,16 +93,14 @@ async function indexBatch(query: Database['query'], due: readonly DueRow[]): Pro
   ]);
 }
 
-/** A long text that an earlier release indexed stays in the list of changes, which searches read. */
 const DUE = `
-  SELECT * FROM (
-    SELECT instance_id, array_agg(id::text) AS changes, min(at) AS since, coalesce(
-      (SELECT octet_length(data) FROM session_texts WHERE session_texts.instance_id = changed.instance_id), 0
-    ) AS characters
-    FROM session_text_changes AS changed GROUP BY instance_id
-    HAVING max(at) <= now() - make_interval(secs => $1::float / 1000)
-      OR min(at) <= now() - make_interval(secs => $2::float / 1000)
-  ) AS due WHERE characters <= $4 ORDER BY since LIMIT $3`;
+  SELECT instance_id, array_agg(id::text) AS changes, coalesce(
+    (SELECT octet_length(data) FROM session_texts WHERE session_texts.instance_id = changed.instance_id), 0
+  ) AS characters
+  FROM session_text_changes AS changed GROUP BY instance_id
+  HAVING max(at) <= now() - make_interval(secs => $1::float / 1000)
+    OR min(at) <= now() - make_interval(secs => $2::float / 1000)
+  ORDER BY min(at) LIMIT $3`;
 
 const TEXTS = `
   SELECT instance_id, project_id, session_id, updated_at::text, data FROM session_texts

@@ -130,7 +130,7 @@ const SAMPLE = `
   ) AS latest`;
 
 const CHANGED = `
-  SELECT live.instance_id, live.session_id, coalesce(updated_at, last_activity_at)::text AS updated_at,
+  SELECT live.instance_id, live.session_id, updated_at::text,
     message_characters + state_characters AS characters
   FROM session_history AS history JOIN sessions AS live USING (instance_id)
   WHERE history.project_id = $1 AND index_after IS NOT NULL AND NOT is_test`;

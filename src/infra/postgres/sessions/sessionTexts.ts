@@ -14,9 +14,6 @@ const BATCH_SIZE = 20;
  * database about 0.1 s.
  */
 export const MAX_INDEXED_BYTES = 65_536;
-/** Of messages that an earlier release indexed, moved at once: it is no hurry, and the embedded database does little else. */
-const MOVED_BYTES = 16_384;
-const MOVED_MESSAGES = 200;
 
 interface ClaimedRow {
   instance_id: string;
@@ -74,35 +71,6 @@ async function fillMessages(query: Database['query'], instanceId: string): Promi
   return short.length < unfilled.length;
 }
 
-/**
- * Moves the words that an earlier release indexed for all projects together to the index by project, then drops the index
- * that they were in. Several nodes may run it.
- */
-export async function moveWords(
-  { query, sharesSession }: Database,
-  isStopping: () => boolean = () => false,
-): Promise<void> {
-  // Searches on a shared session do not use it, and with two indexes a statement takes others twice the time.
-  if (sharesSession) await dropOldIndex(query);
-  while (!isStopping()) {
-    const moved = await query(MOVE, [MAX_INDEXED_BYTES, MOVED_BYTES]);
-    if (moved.length > 0) continue;
-    // Another node may be moving the last ones.
-    if (!(await hasWordsToMove(query))) await dropOldIndex(query);
-    return;
-  }
-}
-
-/** Whether words are indexed for all projects together. */
-export async function hasWordsToMove(query: Database['query']): Promise<boolean> {
-  return (await query(TO_MOVE)).length > 0;
-}
-
-async function dropOldIndex(query: Database['query']): Promise<void> {
-  const [index] = await query<{ exists: boolean }>(OLD_INDEX);
-  if (index?.exists) await query('DROP INDEX CONCURRENTLY IF EXISTS session_messages_trigrams');
-}
-
 const CLAIM = `
   UPDATE session_history SET index_after = now() + make_interval(secs => $2)
   WHERE instance_id IN (
@@ -114,7 +82,7 @@ const CLAIM = `
 const REFRESH_LIVE = `
   WITH live AS MATERIALIZED (
     SELECT instance_id, project_id, session_id, live_session_text(instance_id) AS data, started_at,
-      coalesce(updated_at, last_activity_at) AS updated_at
+      updated_at
     FROM sessions WHERE instance_id = $1 AND state->'test' IS NULL FOR KEY SHARE
   ), refreshed AS (
     INSERT INTO session_texts (instance_id, project_id, session_id, data, created_at, updated_at)
@@ -129,33 +97,10 @@ const UNFILLED = `
   WHERE instance_id = $1 AND content IS NULL AND message->>'content' IS NOT NULL ORDER BY id`;
 
 const FILL = `
-  UPDATE session_messages SET content = message->>'content'
-  WHERE instance_id = $1 AND id = ANY ($2::text[]::bigint[])`;
+  UPDATE session_messages AS message SET content = message->>'content', project_id = history.project_id
+  FROM session_history AS history
+  WHERE history.instance_id = $1 AND message.instance_id = $1 AND id = ANY ($2::text[]::bigint[])`;
 
 const SETTLE = `
   UPDATE session_history SET index_after = CASE WHEN $3 THEN timestamptz 'infinity' END
   WHERE instance_id = $1 AND index_after = $2::timestamptz`;
-
-/** The order is the partial index's, so that the server reads it. */
-const TO_MOVE = `
-  SELECT FROM session_messages WHERE content IS NOT NULL AND project_id IS NULL ORDER BY instance_id LIMIT 1`;
-
-/** A trigger sets the project. Sessions with a text that is too long join the list of those that searches read. */
-const MOVE = `
-  WITH next AS (
-    SELECT instance_id, id, octet_length(content) > $1 AS is_long, octet_length(content) AS bytes
-    FROM session_messages WHERE content IS NOT NULL AND project_id IS NULL
-    ORDER BY instance_id LIMIT ${MOVED_MESSAGES} FOR NO KEY UPDATE SKIP LOCKED
-  ), batch AS (
-    SELECT instance_id, id, is_long, bytes,
-      sum(bytes) FILTER (WHERE NOT is_long) OVER (ORDER BY instance_id, id) AS total
-    FROM next
-  ), long AS (
-    UPDATE session_history SET index_after = coalesce(index_after, 'infinity')
-    WHERE instance_id IN (SELECT instance_id FROM batch WHERE is_long)
-  )
-  UPDATE session_messages AS message SET content = CASE WHEN NOT is_long THEN content END FROM batch
-  WHERE message.instance_id = batch.instance_id AND message.id = batch.id AND (is_long OR total <= $2 OR total = bytes)
-  RETURNING message.id`;
-
-const OLD_INDEX = `SELECT to_regclass('session_messages_trigrams') IS NOT NULL AS exists`;

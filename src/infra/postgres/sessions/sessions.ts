@@ -1,4 +1,4 @@
-import { DEFAULT_CHAT_IDLE_MINUTES } from '../../../agents/accounts/project.ts';
+import { DEFAULT_CHAT_IDLE_MINUTES, DEFAULT_SESSION_IDLE_MINUTES } from '../../../agents/accounts/project.ts';
 import { CallwayError, invalid } from '../../../base/errors.ts';
 import type {
   Channel,
@@ -42,15 +42,8 @@ interface Row {
   messages: readonly SessionMessage[] | null;
 }
 
-/** How the state is stored: bounded, without most messages. */
-interface StoredState extends SessionState {
-  /** How many of its messages are in `live_messages` too. A node of the previous release adds others after them. */
-  readonly placed?: number;
-}
-
-/** The state has so many of the newest messages, for nodes of the previous release, which look for them only there. */
-const MESSAGES_IN_STATE = 12;
-const MAX_STATE_MESSAGES_CHARACTERS = 6_000;
+/** The state without its messages, which are in `live_messages`. */
+type StoredState = Omit<SessionState, 'messages'>;
 
 const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id, pathway_id, release_id, turn, state,
   started_at, last_activity_at`;
@@ -117,10 +110,9 @@ export function sessionStore(database: Queryable): SessionStore {
       const rows = await database.query<Pick<Row, 'project_id' | 'session_id' | 'instance_id' | 'turn'>>(
         `SELECT project_id, session_id, instance_id, turn FROM sessions JOIN projects ON projects.id = project_id
          WHERE channel <> 'phone' AND last_activity_at < $1::timestamptz - make_interval(mins => coalesce(
-           idle_minutes,
-           CASE channel WHEN 'chat' THEN coalesce(chat_idle_minutes, $3) ELSE session_idle_minutes END
+           idle_minutes, session_idle_minutes, CASE channel WHEN 'chat' THEN $3::integer ELSE $4 END
          )) ORDER BY last_activity_at LIMIT $2`,
-        [now, limit, DEFAULT_CHAT_IDLE_MINUTES],
+        [now, limit, DEFAULT_CHAT_IDLE_MINUTES, DEFAULT_SESSION_IDLE_MINUTES],
       );
       return rows.map(({ project_id, session_id, instance_id, turn }) => ({
         projectId: project_id,
@@ -137,8 +129,8 @@ export function sessionStore(database: Queryable): SessionStore {
  */
 export const INSERT_SESSION = `
   session AS (
-    INSERT INTO sessions (${COLUMNS}, idle_minutes, state_characters)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12, $16, char_length($10::json::text))
+    INSERT INTO sessions (${COLUMNS}, updated_at, idle_minutes, state_characters)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12, $12, $16, char_length($10::json::text))
     ON CONFLICT (project_id, session_id) DO NOTHING RETURNING *
   ), history AS (
     INSERT INTO session_history
@@ -159,31 +151,20 @@ const FIND_BY_DIGEST = `
   ORDER BY array_position($2::text[], digest), last_activity_at DESC LIMIT 1`;
 
 /**
- * Writes as much at the conversation's thousandth message as at its tenth. `added` begins with the messages that a node of
- * the previous release left in the state. Once the history is full, the session has the messages that turns read, and no
- * older ones.
+ * Writes as much at the conversation's thousandth message as at its tenth. Once the history is full, the session has the
+ * messages that turns read, and no older ones.
  */
 const SAVE_TURN = `
-  WITH known AS (
-    SELECT instance_id, message_count, state FROM sessions
-    WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $4 - 1 FOR NO KEY UPDATE
-  ), added AS MATERIALIZED (
-    SELECT instance_id, message_count + row_number() OVER (ORDER BY is_new, place) - 1 AS position, message
-    FROM (
-      SELECT instance_id, message_count, false AS is_new, place, message
-      FROM known, json_array_elements(state->'messages') WITH ORDINALITY AS kept (message, place)
-      WHERE place > coalesce((state->>'placed')::integer, 0)
-      UNION ALL
-      SELECT instance_id, message_count, true, place, message::json
-      FROM known, unnest($7::text[]) WITH ORDINALITY AS said (message, place)
-    ) AS messages
-  ), saved AS (
+  WITH saved AS (
     UPDATE sessions SET turn = $4, state = $5::json, state_characters = char_length($5::json::text), last_activity_at = $6, digest = $14,
-      message_count = sessions.message_count + (SELECT count(*) FROM added),
-      updated_at = greatest($6, coalesce(updated_at, last_activity_at) + interval '1 millisecond')
-    FROM known WHERE sessions.instance_id = known.instance_id RETURNING sessions.instance_id
+      message_count = message_count + cardinality($7::text[]),
+      updated_at = greatest($6, updated_at + interval '1 millisecond')
+    WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $4 - 1
+    RETURNING instance_id, message_count - cardinality($7::text[]) AS messages_before
   ), live AS (
-    INSERT INTO live_messages (instance_id, position, message) SELECT instance_id, position, message FROM added
+    INSERT INTO live_messages (instance_id, position, message)
+    SELECT instance_id, messages_before + place - 1, message::json
+    FROM saved, unnest($7::text[]) WITH ORDINALITY AS said (message, place)
   ), history AS (
     UPDATE session_history AS history
     SET message_count = message_count + cardinality($8::text[]), turns = turns + $9, index_after = ${WHEN_QUIET},
@@ -250,7 +231,7 @@ export function sessionParameters(session: Session, started: HistoryEvent): Para
     session.pathwayId,
     session.releaseId,
     session.turn,
-    storableJson(session.state),
+    storableJson(storedState(session.state)),
     session.startedAt,
     session.lastActivityAt,
     started.type,
@@ -286,15 +267,8 @@ function lateParameters({ instanceId, state }: Session, record: TurnHistory): Pa
   return [instanceId, storableJson(state.variables), texts, latencies, turns, types, times, data, ...sizes];
 }
 
-function storedState(state: SessionState): StoredState {
-  const recent = state.messages.slice(-MESSAGES_IN_STATE);
-  let characters = 0;
-  const first = recent.findLastIndex((message) => {
-    characters += JSON.stringify(message).length;
-    return characters > MAX_STATE_MESSAGES_CHARACTERS;
-  });
-  const messages = recent.slice(first + 1);
-  return { ...state, messages, placed: messages.length };
+function storedState({ messages, ...state }: SessionState): StoredState {
+  return state;
 }
 
 /** The columns of a turn's history. The search index has their words later. @see refreshTexts */
@@ -340,14 +314,10 @@ function fromRow(row: Row): Session {
     pathwayId: row.pathway_id,
     releaseId: row.release_id,
     turn: row.turn,
-    state: stateOf(row),
+    state: { ...row.state, messages: row.messages ?? [] },
     startedAt: isoTime(row.started_at),
     lastActivityAt: isoTime(row.last_activity_at),
     ...(row.digest === null ? {} : { digest: row.digest }),
     ...(row.message_characters === 0 ? {} : { characters: row.message_characters }),
   };
-}
-
-function stateOf({ state: { placed = 0, ...state }, messages }: Row): SessionState {
-  return { ...state, messages: [...(messages ?? []), ...state.messages.slice(placed)] };
 }

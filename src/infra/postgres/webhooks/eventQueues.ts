@@ -152,8 +152,9 @@ async function settle(
 const LOG = `
   INSERT INTO webhook_deliveries
     (id, attempt, project_id, session_id, webhook, event, url, status, duration_ms, error, at, body, answer)
-  SELECT $1, $2, id, coalesce($4, ''), $5, $6, $7, $8, $9, $10::json, $11,
-    CASE WHEN history_retention_days > 0 THEN $12 END, CASE WHEN history_retention_days > 0 THEN $13 END
+  SELECT $1, $2, id, $4, $5, $6, $7, $8, $9, $10::json, $11,
+    CASE WHEN history_retention_days IS DISTINCT FROM 0 THEN $12 END,
+    CASE WHEN history_retention_days IS DISTINCT FROM 0 THEN $13 END
   FROM projects WHERE id = $3`;
 
 async function repeatDelivery(
@@ -169,19 +170,9 @@ async function repeatDelivery(
     [projectId, deliveryId],
   );
   if (!logged) return undefined;
-  if (logged.body === null || !isWhole(logged.body)) return 'without_body';
+  if (logged.body === null) return 'without_body';
   await database.query(REPEAT, [projectId, deliveryId, now, uuidV7()]);
   return 'queued';
-}
-
-/** Earlier versions kept the beginning of a long body. */
-function isWhole(body: string): boolean {
-  try {
-    JSON.parse(body);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** It waits for its next attempt, or for those before it. */
@@ -200,7 +191,7 @@ const REPEAT = `
   )
   INSERT INTO queued_events
     (delivery_id, queue_id, project_id, session_id, at_ms, number, event, webhook, body, attempt, queued_at)
-  SELECT logged.id, queue.id, project_id, nullif(session_id, ''), 0, 0, event, webhook, body, attempt, $3
+  SELECT logged.id, queue.id, project_id, session_id, 0, 0, event, webhook, body, attempt, $3
   FROM logged, queue ON CONFLICT (delivery_id) DO NOTHING`;
 
 function toQueued(row: QueuedRow): QueuedEvent {

@@ -12,8 +12,8 @@ import { isoTime } from '../sql/rows.ts';
 interface Row {
   id: string;
   attempt: number;
-  /** Empty for an event that belongs to no session. */
-  session_id: string;
+  /** Null for an event that belongs to no session. */
+  session_id: string | null;
   webhook: WebhookKind;
   event: DeliveredEvent;
   url: string;
@@ -56,5 +56,5 @@ export function webhookDeliveryStore(database: Queryable): WebhookDeliveryStore 
 }
 
 function fromRow({ session_id, duration_ms, at, ...rest }: Row) {
-  return { ...rest, sessionId: session_id || null, durationMs: duration_ms, at: isoTime(at) };
+  return { ...rest, sessionId: session_id, durationMs: duration_ms, at: isoTime(at) };
 }

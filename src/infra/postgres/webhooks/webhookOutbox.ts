@@ -224,7 +224,8 @@ async function keepDelivery(
     `INSERT INTO webhook_deliveries
        (id, attempt, project_id, session_id, event, url, status, duration_ms, error, at, body, answer)
      SELECT $2, $3, project_id, session_id, $4, $5, $6, $7, $8::json, $9,
-       CASE WHEN history_retention_days > 0 THEN $10 END, CASE WHEN history_retention_days > 0 THEN $11 END
+       CASE WHEN history_retention_days IS DISTINCT FROM 0 THEN $10 END,
+       CASE WHEN history_retention_days IS DISTINCT FROM 0 THEN $11 END
      FROM session_history JOIN projects ON projects.id = project_id WHERE instance_id = $1`,
     [instanceId, id, attempt, event, url, status, durationMs, error && storableJson(error), at, body, answer],
   );

@@ -51,8 +51,6 @@ export function startTestWorker(
   return jobs.work(
     kindOf(channel),
     async (lane, { signal }) => {
-      // An earlier release queued all lanes here; the sweep adds it where it belongs.
-      if (lane.channel !== channel) return undefined;
       const next = await work(lane, signal);
       return next && { again: true, ...next };
     },

@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../../../src/base/clock.ts';
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import type { Database, Parameter } from '../../../../src/infra/postgres/connection/database.ts';
 import { chunkStore, REMOVAL_CHUNKS } from '../../../../src/infra/postgres/knowledge/chunks.ts';
 import { datasetStore } from '../../../../src/infra/postgres/knowledge/datasets.ts';
-import { type IngestDeps, ingest } from '../../../../src/knowledge/ingest/ingest.ts';
 import type { Knowledgebase } from '../../../../src/knowledge/knowledgebase.ts';
 import type { IngestionTask } from '../../../../src/knowledge/stores.ts';
-import { type Embedder, LOCAL_EMBEDDING_MODEL } from '../../../../src/providers/ports/embedder.ts';
 import { wordVector } from '../../../support/fakeEmbeddings.ts';
 import { databases } from '../support/databases.ts';
 import { BEGIN, later } from '../support/sessions.ts';
@@ -195,50 +192,6 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
     expect(await rig.storage.stores.datasets.listUnfinished(BEGIN, 1000)).not.toContainEqual(
       expect.objectContaining({ datasetId: pending }),
     );
-  });
-
-  test('A dataset of an earlier release gets the vectors of its sentences while it is ready', async () => {
-    const knowledgebase = await addKnowledgebase();
-    const { datasets, chunks } = rig.storage.stores;
-    const text = 'We are open from Monday to Friday. Parking is free behind the house.';
-    const { task, ids } = await addTexts(knowledgebase, [text, 'One sentence.']);
-    const { datasetId } = task;
-    const lacking = async () =>
-      (await datasets.listWithoutSentences(1000)).some((one) => one.datasetId === datasetId);
-    expect(await lacking()).toBe(false);
-    await rig.database.query('UPDATE datasets SET needs_sentences = true WHERE id = $1', [datasetId]);
-    expect(await lacking()).toBe(true);
-
-    const embedded: string[] = [];
-    const embedder: Embedder = {
-      model: LOCAL_EMBEDDING_MODEL,
-      batchSize: 4,
-      async embed(texts) {
-        embedded.push(...texts);
-        return texts.map((one) => wordVector(one, 512));
-      },
-    };
-    const deps = {
-      datasets,
-      chunks,
-      clock: systemClock,
-      findEmbedder: () => embedder,
-    } as unknown as IngestDeps;
-    const finish = () => ingest(deps, datasetId, new AbortController().signal);
-    expect(await finish()).toBeUndefined();
-    expect(embedded).toEqual(['We are open from Monday to Friday.', 'Parking is free behind the house.']);
-    expect(await lacking()).toBe(false);
-    expect(await datasets.find(knowledgebase.id, datasetId)).toMatchObject({
-      status: 'ready',
-      embeddedCount: 2,
-    });
-    const vector = wordVector('Parking is free behind the house.', 512);
-    const query = { knowledgebase: await rig.searchable(knowledgebase), limit: 5, vector };
-    const [nearest] = await rig.storage.chunkSearch.nearest(query);
-    const ofWhole = wordVector(text, 512).reduce((sum, value, at) => sum + value * (vector[at] ?? 0), 0);
-    expect(nearest).toMatchObject({ id: ids[0], score: expect.closeTo((1 + ofWhole) / 2, 2) });
-    await finish();
-    expect(embedded).toHaveLength(2);
   });
 
   describe('A document with very many chunks', () => {

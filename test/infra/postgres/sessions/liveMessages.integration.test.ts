@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { type Session, type SessionMessage, sessionData } from '../../../../src/engine/session/session.ts';
+import { type Session, sessionData } from '../../../../src/engine/session/session.ts';
 import { indexSessions } from '../../../../src/infra/postgres/sessions/sessionIndexing.ts';
 import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
 import { agent, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
@@ -30,29 +30,13 @@ describe.each(databases)('Messages of live sessions on the $name database', ({ o
     return { ...session, state: { ...session.state, messages: [...before, ...session.state.messages] } };
   };
   const storedState = async ({ instanceId }: Session) => {
-    const [row] = await opened.database.query<{ state: { messages: SessionMessage[] } }>(
+    const [row] = await opened.database.query<{ state: object }>(
       'SELECT state FROM sessions WHERE instance_id = $1',
       [instanceId],
     );
     if (!row) throw new Error('no session');
     return row.state;
   };
-  /** Stores a turn as the release did that kept all messages in the state. */
-  const sayInPreviousRelease = async (session: Session, messages: readonly SessionMessage[]) => {
-    const state = await storedState(session);
-    await opened.database.query(
-      'UPDATE sessions SET turn = turn + 1, state = $2::json WHERE instance_id = $1',
-      [session.instanceId, JSON.stringify({ ...state, messages: [...state.messages, ...messages] })],
-    );
-  };
-  const placed = async ({ instanceId }: Session) => {
-    const rows = await opened.database.query<{ message: SessionMessage }>(
-      'SELECT message FROM live_messages WHERE instance_id = $1 ORDER BY position',
-      [instanceId],
-    );
-    return rows.map(({ message }) => message.content);
-  };
-
   test('a turn reads the newest 400, and the others are there', async () => {
     let session = await world.start();
     for (let n = 0; n < 5; n += 1) session = await world.say(session, words(100, `${n}:`));
@@ -62,44 +46,7 @@ describe.each(databases)('Messages of live sessions on the $name database', ({ o
     expect(textsOf(await whole(found))).toEqual(
       [0, 1, 2, 3, 4].flatMap((n) => words(100, `${n}:`).map(({ content }) => content)),
     );
-    expect((await storedState(session)).messages.length).toBeLessThan(20);
-  });
-
-  test('the state keeps few of large messages', async () => {
-    const session = await world.say(await world.start(), [user('x'.repeat(50_000)), user('short')]);
-    expect((await storedState(session)).messages).toEqual([user('short')]);
-    expect(await find(session)).toMatchObject(session);
-  });
-
-  test('those of a session of the previous release are moved by its next turn', async () => {
-    const session = await world.start();
-    const inner = { ...agent('inner'), internal: true as const };
-    await sayInPreviousRelease(session, [user('one'), inner, agent('two')]);
-    const found = await find(session);
-    expect(textsOf(found)).toEqual(['one', 'inner', 'two']);
-    const next = await world.say(found, [user('three')]);
-    expect(await placed(next)).toEqual(['one', 'inner', 'two', 'three']);
-    expect(await find(next)).toMatchObject(next);
-  });
-
-  test('nodes of both releases take turns with one session', async () => {
-    let session = await world.say(await world.start(), words(20));
-    await sayInPreviousRelease(session, [user('old'), agent('older')]);
-    session = await find(session);
-    expect(textsOf(session)).toEqual([...words(20).map(({ content }) => content), 'old', 'older']);
-    session = await world.say(session, [user('new')]);
-    await sayInPreviousRelease(session, [user('old again')]);
-    const { items } = await world.stores.sessions.search(world.projectId, 'old again', PAGE);
-    expect(items).toMatchObject([{ data: sessionData(await find(session)) }]);
-    session = await world.say(await find(session), [user('newest')]);
-    expect((await placed(session)).slice(19)).toEqual([
-      'message 19',
-      'old',
-      'older',
-      'new',
-      'old again',
-      'newest',
-    ]);
+    expect(await storedState(session)).not.toHaveProperty('messages');
   });
 
   test('are searched as the API shows them, before and after they are indexed', async () => {

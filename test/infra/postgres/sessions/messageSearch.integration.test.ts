@@ -31,18 +31,19 @@ describe.each(databases)('A search of messages on the $name database', ({ open }
   const run = <Row>(sql: string, parameters: readonly (string | number)[] = []) =>
     opened.database.query<Row>(sql, parameters);
 
-  /** An indexed session for each text, as a node of the first release stores it. */
+  /** An indexed session for each text. */
   async function speak(texts: readonly string[], { projectId } = world): Promise<void> {
     const ids = texts.map(() => uuidV7());
     await opened.database.query(
-      `INSERT INTO session_history (instance_id, project_id, session_id, channel, status, started_at, message_count)
-       SELECT id, $1, id, 'chat', 'ended', now(), 1 FROM unnest($2::uuid[]) AS session (id)`,
-      [projectId, ids],
+      `INSERT INTO session_history (instance_id, project_id, session_id, channel, status, started_at, message_characters)
+       SELECT id, $1, id, 'chat', 'ended', now(), octet_length(text)
+       FROM unnest($2::uuid[], $3::text[]) AS session (id, text)`,
+      [projectId, ids, texts],
     );
     await opened.database.query(
-      `INSERT INTO session_messages (instance_id, message, content)
-       SELECT id, json_build_object('content', text), text FROM unnest($1::uuid[], $2::text[]) AS said (id, text)`,
-      [ids, texts],
+      `INSERT INTO session_messages (instance_id, project_id, message, content)
+       SELECT id, $1, json_build_object('content', text), text FROM unnest($2::uuid[], $3::text[]) AS said (id, text)`,
+      [projectId, ids, texts],
     );
   }
 
@@ -94,48 +95,5 @@ describe.each(databases)('A search of messages on the $name database', ({ open }
     };
     expect(await count(q, each)).toBe(q === 'abcdef' ? 0 : FEW);
     expect(most).toBeLessThanOrEqual(sharesSession ? 3 : Number.POSITIVE_INFINITY);
-  });
-
-  describe('in messages that an earlier release indexed', () => {
-    const LONG = `${'on and '.repeat(10_000)} xylophone`;
-    const indexes = async () =>
-      (
-        await run<{ name: string }>(
-          `SELECT indexname AS name FROM pg_indexes WHERE indexname LIKE 'session_messages_%s'`,
-        )
-      )
-        .map(({ name }) => name)
-        .sort();
-    const moved = async () => {
-      const [row] = await run<{ moved: number }>(
-        'SELECT count(*)::integer AS moved FROM session_messages WHERE project_id IS NOT NULL',
-      );
-      return row?.moved;
-    };
-    beforeEach(async () => {
-      await run(
-        'CREATE INDEX IF NOT EXISTS session_messages_trigrams ON session_messages USING gin (content gin_trgm_ops)',
-      );
-      await speak(['xylophone', 'Xylophone and more', LONG, ...Array(300).fill(COMMON)]);
-      await run('UPDATE session_messages SET project_id = NULL');
-    });
-
-    test('finds them before and after they are moved, and the old index is dropped then', async () => {
-      const found = async () => [await count('xylophone'), await count('THE'), await count('abcdef')];
-      expect(await found()).toEqual([3, 300, 0]);
-      await indexSessions(opened.database);
-      expect([await moved(), await indexes()]).toEqual([302, ['session_messages_words']]);
-      expect(await found()).toEqual([3, 300, 0]);
-    });
-
-    test('finds them while some are moved, and what nodes of that release add', async () => {
-      const stops = [false, true];
-      await indexSessions(opened.database, { isStopping: () => stops.shift() ?? true });
-      const some = await moved();
-      expect(some).toBeGreaterThan(0);
-      expect(some).toBeLessThan(302);
-      await speak(['xylophone at last']);
-      expect([await count('xylophone'), await count('the')]).toEqual([4, 300]);
-    });
   });
 });

@@ -187,18 +187,6 @@ describe.each(databases)('Session indexing on the $name database', ({ open }) =>
     expect([await count('Ωλ'), await rows('session_grams')]).toEqual([0, 0]);
   });
 
-  test('indexes what a node of an earlier release writes', async () => {
-    const { instanceId } = await world.start();
-    await indexSessions(opened.database, NOW);
-    await opened.database.query(
-      `UPDATE session_texts SET data = '{"a":"Ωλ"}', updated_at = now() WHERE instance_id = $1`,
-      [instanceId],
-    );
-    expect([await count('Ωλ'), await count('"variables"')]).toEqual([1, 0]);
-    await indexSessions(opened.database, NOW);
-    expect([await count('Ωλ'), await rows('session_text_changes')]).toEqual([1, 0]);
-  });
-
   test('runs at an interval and stops between two sessions', async () => {
     const clock = createSimulatedClock();
     const errors: unknown[] = [];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../../src/base/ids.ts';
-import { sessionData } from '../../../../src/engine/session/session.ts';
+import { NO_PENDING_ROUTE, sessionData } from '../../../../src/engine/session/session.ts';
 import type { Parameter } from '../../../../src/infra/postgres/connection/database.ts';
 import { projectStore } from '../../../../src/infra/postgres/projects/projects.ts';
 import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
@@ -63,6 +63,7 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
       ],
       currentNodeId: 'n',
       hasSpoken: true,
+      route: NO_PENDING_ROUTE,
       pendingToolCalls: [],
       summary: { text: 's', upTo: 2 },
       memory: 'm',
@@ -71,7 +72,8 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
     await world.stores.sessions.saveTurn(next, { messages: state.messages, events: [] });
     const read = await world.stores.sessions.find(world.projectId, session.sessionId);
     expect(read).toEqual({ ...next, characters: expect.any(Number) });
-    expect(JSON.stringify(read?.state)).toBe(JSON.stringify(state));
+    const { messages, ...others } = state;
+    expect(JSON.stringify(read?.state)).toBe(JSON.stringify({ ...others, messages }));
     const { items } = await world.stores.sessions.search(world.projectId, '你好', PAGE);
     expect(items).toEqual([
       { sessionId: session.sessionId, data: sessionData(next), createdAt: BEGIN, updatedAt: later(7) },
