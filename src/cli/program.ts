@@ -57,7 +57,7 @@ function toExitCode(error: unknown, context: CliContext): ExitCode {
     return error.exitCode;
   }
   if (error instanceof OtherBuildError) {
-    context.writeError(`${error.message}\n`);
+    context.writeError(`Callway cannot run: ${error.message}\n`);
     return EXIT.configuration;
   }
   if (error instanceof ConfigurationError) {
