@@ -794,8 +794,8 @@ CREATE TABLE webhook_outbox (
   -- Whether session.finalized waits for an evaluation.
   evaluating boolean NOT NULL,
   -- When evaluation and remembering may begin, or begin again after their node has died; null when they are done.
-  afterwards_at timestamptz,
-  afterwards_attempts integer NOT NULL DEFAULT 0,
+  tasks_at timestamptz,
+  task_attempts integer NOT NULL DEFAULT 0,
   -- When the row is due. The node that claims it first moves it on, so that others do not.
   next_at timestamptz NOT NULL,
   FOREIGN KEY (project_id, release_id) REFERENCES agent_releases

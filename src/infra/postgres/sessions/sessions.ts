@@ -210,7 +210,7 @@ const END = `
       json_build_object('reason', $5::text, 'missingVariables', to_json($11::text[])) FROM ended
   ), outbox AS (
     INSERT INTO webhook_outbox
-      (instance_id, project_id, release_id, finalize_by, evaluating, afterwards_at, next_at)
+      (instance_id, project_id, release_id, finalize_by, evaluating, tasks_at, next_at)
     SELECT instance_id, project_id, release_id, $6, $7, $4::timestamptz, $4::timestamptz FROM ended
     WHERE cardinality($8::text[]) > 0 RETURNING instance_id
   ), events AS (

@@ -12,8 +12,8 @@ import { claimer } from './workClaims.ts';
 interface Row {
   finalize_by: Date;
   evaluating: boolean;
-  afterwards_at: Date | null;
-  afterwards_attempts: number;
+  tasks_at: Date | null;
+  task_attempts: number;
   facts: WebhookEventName[];
 }
 
@@ -143,7 +143,7 @@ const FINALIZE = `
 
 async function load(transaction: Queryable, instanceId: string): Promise<Outbox | undefined> {
   const [row] = await transaction.query<Omit<Row, 'facts'>>(
-    `SELECT finalize_by, evaluating, afterwards_at, afterwards_attempts
+    `SELECT finalize_by, evaluating, tasks_at, task_attempts
      FROM webhook_outbox WHERE instance_id = $1 FOR UPDATE`,
     [instanceId],
   );
@@ -172,7 +172,7 @@ async function save(
     if (event !== before.events[index]) await saveEvent(transaction, instanceId, event);
   }
   await transaction.query(
-    `UPDATE webhook_outbox SET next_at = $2, afterwards_at = $3, afterwards_attempts = $4 WHERE instance_id = $1`,
+    `UPDATE webhook_outbox SET next_at = $2, tasks_at = $3, task_attempts = $4 WHERE instance_id = $1`,
     [instanceId, new Date(nextAtMs), dateOrNull(outbox.tasksAtMs), outbox.taskAttempts],
   );
 }
@@ -240,8 +240,8 @@ function toOutbox(row: Row, events: readonly EventRow[]): Outbox {
   return {
     finalizeByMs: new Date(row.finalize_by).getTime(),
     evaluating: row.evaluating,
-    tasksAtMs: msOrNull(row.afterwards_at),
-    taskAttempts: row.afterwards_attempts,
+    tasksAtMs: msOrNull(row.tasks_at),
+    taskAttempts: row.task_attempts,
     events: events.map(({ delivery_id, lease_until, ...rest }) => ({
       ...rest,
       deliveryId: delivery_id,
