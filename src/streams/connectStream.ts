@@ -11,7 +11,6 @@ import type {
 import type { SampleRateHz } from '../media/resample/resampler.ts';
 import type { AgentReader, ClientDialect, DialectClient } from './dialects/dialect.ts';
 import { findClientDialect } from './dialects/index.ts';
-import { ChannelSocket } from './transport/channelSocket.ts';
 import { dialTcp } from './transport/dialTcp.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
 import { readMessages } from './transport/readMessages.ts';
@@ -22,6 +21,7 @@ import {
   type StreamSocket,
   sendMessage,
 } from './transport/streamSocket.ts';
+import { UnreadAudio } from './transport/unreadAudio.ts';
 
 export interface ConnectStreamDeps extends DialDeps {
   readonly clock: Clock;
@@ -29,6 +29,10 @@ export interface ConnectStreamDeps extends DialDeps {
   readonly onMalformed?: (callId: string) => void;
 }
 
+/** A second. A bot far away answers a ping half a second later. */
+const MAX_UNREAD_FRAMES = 50;
+/** Half a second at 16 kHz, for a peer that answers no pings. */
+const MAX_BUFFERED_BYTES = 16_384;
 /** For the agent to end its session after `stop`. */
 const STOP_TIMEOUT_MS = 2000;
 /** For the peer's part of the closing handshake. */
@@ -48,7 +52,6 @@ async function dial(
   { target, signal }: StreamRequest,
   deps: DialDeps,
 ): Promise<StreamSocket> {
-  if (target.channel) return new ChannelSocket(target.channel);
   if (dialect.isTcp) return await dialTcp(target, deps, signal);
   return await dialWebSocket(target, dialect.subprotocols?.[0], deps, signal);
 }
@@ -61,6 +64,7 @@ export class SocketStreamClient implements StreamClient {
   readonly #dialect: DialectClient;
   readonly #handler: StreamHandler;
   readonly #clock: Clock;
+  readonly #unread: UnreadAudio;
   readonly #closed: Promise<void>;
   #isClosing = false;
   #hasHungUp = false;
@@ -79,8 +83,17 @@ export class SocketStreamClient implements StreamClient {
     this.#clock = clock;
     const send = (message: string | Uint8Array) => this.#send(message);
     const close = (reason: string) => socket.close(CLOSE_NORMAL, reason);
-    this.#dialect = dialect.openClient({ send, close }, request);
-    this.toAgent = this.#dialect;
+    const client = dialect.openClient({ send, close }, request);
+    const unread = new UnreadAudio(socket);
+    this.#dialect = client;
+    this.#unread = unread;
+    this.toAgent = {
+      ...client,
+      audio(samples, position) {
+        client.audio(samples, position);
+        unread.sent();
+      },
+    };
     this.sampleRateHz = this.#dialect.sampleRateHz;
     const admitDigits = limitDigits(clock);
     const reader: AgentReader = {
@@ -107,8 +120,11 @@ export class SocketStreamClient implements StreamClient {
     });
   }
 
-  get bufferedBytes(): number {
-    return this.#socket.bufferedAmount;
+  get isBehind(): boolean {
+    const { frames } = this.#unread;
+    return frames === undefined
+      ? this.#socket.bufferedAmount >= MAX_BUFFERED_BYTES
+      : frames >= MAX_UNREAD_FRAMES;
   }
 
   async close(code: number, reason: string): Promise<void> {

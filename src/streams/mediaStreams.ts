@@ -6,8 +6,6 @@ import type { VoiceNode } from '../calls/nodes/voiceNodeRegistry.ts';
 import type { StartSessionDeps } from '../calls/setup/startSession.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { NewSession } from '../engine/session/session.ts';
-import type { StreamTarget } from '../media/agentStream/streamClient.ts';
-import type { ThreadChannel } from '../media/agentStream/threadChannel.ts';
 import type { StreamOpening } from '../voice/audioStream.ts';
 import { type DialectName, findDialect } from './dialects/index.ts';
 import { isSignedByTwilio, SIGNATURE_HEADER, type SignedRequest } from './dialects/twilioSignature.ts';
@@ -20,6 +18,7 @@ import {
   type StreamVisitor,
   TICKET_LIFETIME_MS,
 } from './streamTickets.ts';
+import { localUrl } from './transport/localListener.ts';
 
 interface OpenStream {
   readonly dialect: DialectName;
@@ -53,11 +52,12 @@ export interface MediaStreams {
    *   share of them.
    */
   open(projectId: string, request: OpenStream): Promise<OpenedStream>;
-  /** Opens a channel for a call's own stream to a voice thread of this node, or issues a ticket for another node. */
-  openForCall(
-    grant: StreamGrant,
-    node: Pick<VoiceNode, 'nodeId' | 'url'>,
-  ): Promise<Pick<StreamTarget, 'url' | 'channel'>>;
+  /**
+   * Issues a ticket for a call's own stream: a voice thread of this node is told it, for another node it is in Redis.
+   *
+   * @returns The URL to connect to: `ws+unix:` for a thread of this node, or `ws:` where that has no Unix domain socket.
+   */
+  openForCall(grant: StreamGrant, node: Pick<VoiceNode, 'nodeId' | 'url'>): Promise<string>;
   /**
    * Issues a ticket for one connection that is passed on to another address of ours.
    *
@@ -98,8 +98,12 @@ export interface MediaStreamsDeps {
   readonly twilioToken: (projectId: string) => Promise<string | undefined>;
   /** @throws {CallwayError} 503 `voice_unavailable` */
   readonly selectVoiceNode: () => Promise<Pick<VoiceNode, 'url'>>;
-  /** @returns A stream to a voice thread of this node; undefined when it is none. */
-  readonly openChannel: (nodeId: string, grant: StreamGrant) => ThreadChannel | undefined;
+  /** Tells a voice thread of this node the ticket. @returns Its Unix domain socket, if any; undefined for others. */
+  readonly admitOwn: (
+    nodeId: string,
+    ticket: string,
+    grant: StreamGrant,
+  ) => { readonly socketPath: string | undefined } | undefined;
   /** Why this node takes no new sessions at the moment: it shuts down, cannot speak, or is overloaded. */
   readonly callRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
@@ -118,7 +122,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
     ticket = makeTicket(),
   ): Promise<string> => {
     await tickets.issue(ticket, grant, TICKET_LIFETIME_MS);
-    return `${baseUrl.replace(/^http/, 'ws')}${STREAM_PATH}/${ticket}`;
+    return socketUrl(baseUrl, ticket);
   };
   const open = async (wanted: NewSession): Promise<StreamOpening> => {
     const creating = conversations.create(wanted);
@@ -182,8 +186,11 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       }
     },
     async openForCall(grant, { nodeId, url }) {
-      const channel = deps.openChannel(nodeId, grant);
-      return channel ? { url, channel } : { url: await issue(grant, url) };
+      const ticket = makeTicket();
+      const own = deps.admitOwn(nodeId, ticket, grant);
+      if (!own) return await issue(grant, url, ticket);
+      if (own.socketPath === undefined) return socketUrl(url, ticket);
+      return localUrl(own.socketPath, `${STREAM_PATH}/${ticket}`);
     },
     async openRelay(address, baseUrl = deps.publicUrl()) {
       const expiresAt = expiry();
@@ -198,6 +205,11 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       return await issue({ ...grant, isAdmitted: true }, (await deps.selectVoiceNode()).url);
     },
   };
+}
+
+/** @param baseUrl - `http:` or `https:`. */
+function socketUrl(baseUrl: string, ticket: string): string {
+  return `${baseUrl.replace(/^http/, 'ws')}${STREAM_PATH}/${ticket}`;
 }
 
 /** Without a token of the project there is nothing to check with. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import type { Clock } from '../base/clock.ts';
 import type { FailedTransfer, StreamOpening, StreamParty } from '../voice/audioStream.ts';
 import type { BotTarget } from '../voice/text/textBot.ts';
 import type { DialectName } from './dialects/index.ts';
@@ -59,4 +60,36 @@ export interface StreamTickets {
   issue(ticket: string, grant: StreamGrant | RelayGrant, lifetimeMs: number): Promise<void>;
   /** Uses the ticket up. @returns Undefined when it is unknown, expired or used. */
   redeem(ticket: string): Promise<StreamGrant | RelayGrant | undefined>;
+}
+
+/** Tickets that a voice thread was told by its own node, in its memory: they need no Redis. */
+export class AdmittedTickets {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  /** The oldest first. */
+  readonly #admitted = new Map<string, { readonly grant: StreamGrant; readonly untilMs: number }>();
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
+  admit(ticket: string, grant: StreamGrant): void {
+    this.#forgetExpired();
+    this.#admitted.set(ticket, { grant, untilMs: this.#clock.monotonicMs() + TICKET_LIFETIME_MS });
+  }
+
+  /** Uses the ticket up. @returns Undefined when it is unknown, expired or used. */
+  redeem(ticket: string): StreamGrant | undefined {
+    this.#forgetExpired();
+    const admitted = this.#admitted.get(ticket);
+    this.#admitted.delete(ticket);
+    return admitted?.grant;
+  }
+
+  #forgetExpired(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [ticket, { untilMs }] of this.#admitted) {
+      if (untilMs > nowMs) return;
+      this.#admitted.delete(ticket);
+    }
+  }
 }

@@ -23,7 +23,7 @@ export interface StreamParts {
   readonly conversations: ConversationEngine;
   readonly voiceNodes: Pick<VoiceNodeSelector, 'selectForStream'>;
   /** Of this node; absent without the role `voice`. */
-  readonly voiceThreads: Pick<VoiceThreads<unknown, StreamGrant>, 'openStream'> | undefined;
+  readonly voiceThreads: Pick<VoiceThreads<unknown, StreamGrant>, 'admit'> | undefined;
   readonly callRefusal: () => CallwayError | undefined;
   readonly publicUrl: () => string;
   readonly storage: {
@@ -61,6 +61,6 @@ export function buildMediaStreams(parts: StreamParts): MediaStreams {
     },
     audioSocketUrl: () => audioSocketUrl(parts.config.AUDIOSOCKET_PORT, parts.publicUrl()),
     selectVoiceNode: () => parts.voiceNodes.selectForStream(),
-    openChannel: (nodeId, grant) => parts.voiceThreads?.openStream(nodeId, grant),
+    admitOwn: (nodeId, ticket, grant) => parts.voiceThreads?.admit(nodeId, ticket, grant),
   });
 }

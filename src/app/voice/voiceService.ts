@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import type { Logger } from 'pino';
 
 import { systemClock } from '../../base/clock.ts';
@@ -9,13 +10,11 @@ import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
 import { redisWidgetTalks } from '../../infra/redis/limits/widgetTalks.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { redisVoiceNodes } from '../../infra/redis/nodes/voiceNodes.ts';
-import type { ThreadChannel } from '../../media/agentStream/threadChannel.ts';
 import { ActiveStreams } from '../../streams/activeStreams.ts';
 import { findDialect } from '../../streams/dialects/index.ts';
 import { createAudioOpener, JambonzApplications } from '../../streams/jambonzApplications.ts';
 import { serveStream } from '../../streams/serveStream.ts';
-import type { StreamGrant } from '../../streams/streamTickets.ts';
-import { ChannelSocket } from '../../streams/transport/channelSocket.ts';
+import { AdmittedTickets, type StreamGrant } from '../../streams/streamTickets.ts';
 import { listenForStreams } from '../../streams/transport/streamListener.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 import type { TextStream } from '../../voice/text/textStream.ts';
@@ -56,8 +55,10 @@ export interface VoiceServiceDeps {
 /** Audio WebSockets and the voice sessions on them. */
 export interface VoiceService {
   readonly port: number;
-  /** Serves a stream of this process. */
-  serve(grant: StreamGrant, channel: ThreadChannel): void;
+  /** The Unix domain socket for calls of this node; undefined where there can be none. */
+  readonly socketPath: string | undefined;
+  /** Serves the stream of a call of this node that connects with this ticket. */
+  admit(ticket: string, grant: StreamGrant): void;
   /** Registers this service with the media nodes. */
   register(): Promise<void>;
   /** Registers that the node is overloaded, or no longer. */
@@ -108,6 +109,7 @@ export async function startVoiceService(
   });
   const usage = redisProjectCalls(redis, storage.stores.slotHolders);
   const tickets = redisStreamTickets(redis);
+  const admitted = new AdmittedTickets(clock);
   const openAudio = createAudioOpener(tickets, () => url);
   const streamLogger = logger.child({ part: 'streams' });
   const serving = {
@@ -122,6 +124,8 @@ export async function startVoiceService(
   };
   const listener = await listenForStreams<StreamGrant>(config.HOST, {
     async redeem(ticket) {
+      const own = admitted.redeem(ticket);
+      if (own) return own;
       const grant = await tickets.redeem(ticket);
       if (!grant || 'relayTo' in grant) return undefined;
       // A peer that reaches this port does not get around the check of the API.
@@ -130,13 +134,15 @@ export async function startVoiceService(
     },
     serve: (grant, socket) => serveStream(serving, grant, socket),
     onError,
+    socketsBelow: tmpdir(),
   });
   lifecycle.closing(listener);
   const url = config.NODE_URL ?? httpUrl(advertisedAddress(config.HOST), listener.port);
   await redis.untilReady();
   return {
     port: listener.port,
-    serve: (grant, channel) => void serveStream(serving, grant, new ChannelSocket(channel)),
+    socketPath: listener.socketPath,
+    admit: (ticket, grant) => admitted.admit(ticket, grant),
     async register() {
       const node = { nodeId, url };
       const registry = redisVoiceNodes(redis);

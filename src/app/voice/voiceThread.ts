@@ -37,11 +37,11 @@ const service = await startVoiceService(start, {
   onSessions: (count) => post({ kind: 'sessions', count }),
 });
 port.on('message', (message: ToVoiceThread<StreamGrant>) => void obey(message));
-post({ kind: 'ready', port: service.port, threadId: systemThreadId() });
+post({ kind: 'ready', port: service.port, socketPath: service.socketPath, threadId: systemThreadId() });
 logger.info({ part: 'voice', hasPriority }, 'voice thread started');
 
 async function obey(message: ToVoiceThread<StreamGrant>): Promise<void> {
-  if (message.kind === 'serve') return service.serve(message.grant, message.channel);
+  if (message.kind === 'admit') return service.admit(message.ticket, message.grant);
   if (message.kind === 'register') {
     await service.register();
     return post({ kind: 'registered' });

@@ -42,8 +42,18 @@ export class VoiceNodeSelector {
   async select(callId: string): Promise<VoiceNode> {
     const { own = () => [], registry } = this.#deps;
     this.#avoidPreviousOf(callId);
-    const trusted = own().filter((node) => this.#isTrusted(node));
-    const selected = this.#leastBusy(trusted.length > 0 ? trusted : await registry.list());
+    const threads = own();
+    const trusted = threads.filter((node) => this.#isTrusted(node));
+    const listed = async () => {
+      try {
+        return await registry.list();
+      } catch (error) {
+        // Redis is away: a thread that was lost a moment ago is better than none.
+        if (threads.length === 0) throw error;
+        return threads;
+      }
+    };
+    const selected = this.#leastBusy(trusted.length > 0 ? trusted : await listed());
     this.#nodeOfCall.set(callId, selected.nodeId);
     return selected;
   }

@@ -39,11 +39,8 @@ interface AgentStream {
 export interface StreamTargetDeps {
   readonly conversations: Pick<ConversationEngine, 'find'>;
   readonly voiceNodes: Pick<VoiceNodeSelector, 'select' | 'selectForStream'>;
-  /** Lets a voice node serve one stream. @returns How it is reached. */
-  readonly openStream: (
-    stream: AgentStream,
-    node: VoiceNode,
-  ) => Promise<Pick<StreamTarget, 'url' | 'channel'>>;
+  /** Lets a voice node serve one stream. @returns The URL to connect to. */
+  readonly openStream: (stream: AgentStream, node: VoiceNode) => Promise<string>;
   /** The headers with which a bot's WebSocket is opened. */
   readonly mediaHeaders: (projectId: string, media: CallMedia) => Promise<Readonly<Record<string, string>>>;
   /** Encrypts what waits in a store for a voice node. */
@@ -102,8 +99,8 @@ async function voiceNodeTarget(
   const { callId } = stream;
   const dialect = 'callway';
   const node = await voiceNodes.select(callId);
-  const opened = await openStream({ ...agentStream, dialect, callId }, node);
-  return { ...stream, ...opened, dialect, customParameters: {}, canReconnect: true, isInternal: true };
+  const url = await openStream({ ...agentStream, dialect, callId }, node);
+  return { ...stream, url, dialect, customParameters: {}, canReconnect: true, isInternal: true };
 }
 
 /** A stream to one of our voice nodes for a party of a transfer. Where it breaks, it is not opened again. */
@@ -114,11 +111,11 @@ export async function partyStreamOf(
 ): Promise<StreamTarget> {
   const trace = omitUndefined({ traceparent: settings.traceparent });
   const stream = { projectId, sessionId, dialect: 'callway', callId, party, ...trace } as const;
-  const opened = await openStream(stream, await voiceNodes.selectForStream());
+  const url = await openStream(stream, await voiceNodes.selectForStream());
   return {
     streamId: makeId(),
     callId,
-    ...opened,
+    url,
     dialect: 'callway',
     customParameters: {},
     canReconnect: false,

@@ -28,7 +28,7 @@ export interface WebSocketOptions {
  * Opens a WebSocket. A user's address must be public and is resolved once: the connection goes to the address that was
  * checked.
  *
- * @param url - `wss:` or `ws:`.
+ * @param url - `wss:` or `ws:`; without a guard also `ws+unix:PATH:/path`.
  * @throws {HttpClientError} When the guard forbids the address, or it does not resolve.
  * @throws {Error} When the peer refuses or does not answer in time; the signal's reason once it is aborted.
  */

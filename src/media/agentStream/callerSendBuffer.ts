@@ -1,13 +1,11 @@
 import type { StreamClient } from './streamClient.ts';
 
-/** Half a second at 16 kHz. A connection in time buffers nothing; above this it is slower than speech. */
-const MAX_BUFFERED_BYTES = 16_384;
 /** One second. Older audio is of no use in a conversation. */
 const MAX_HELD_FRAMES = 50;
 
 /**
- * The caller's frames on their way to the agent. While the connection is too slow, the latest second is held and older
- * frames are dropped.
+ * The caller's frames on their way to the agent. While the agent is behind, the latest second is held and older frames are
+ * dropped.
  */
 export class CallerSendBuffer {
   /** The stream's clock: samples handed to the client. */
@@ -27,16 +25,12 @@ export class CallerSendBuffer {
 
   /** @param frame - Copied if it is held. */
   send(frame: Int16Array): void {
-    while (this.#count > 0 && this.#hasRoom) {
+    while (this.#count > 0 && !this.#client.isBehind) {
       this.#pass(this.#slot(this.#first));
       this.#dropOldest();
     }
-    if (this.#count === 0 && this.#hasRoom) this.#pass(frame);
+    if (this.#count === 0 && !this.#client.isBehind) this.#pass(frame);
     else this.#hold(frame);
-  }
-
-  get #hasRoom(): boolean {
-    return this.#client.bufferedBytes < MAX_BUFFERED_BYTES;
   }
 
   #pass(frame: Int16Array): void {

@@ -1,5 +1,4 @@
 import type { SampleRateHz } from '../resample/resampler.ts';
-import type { ThreadChannel } from './threadChannel.ts';
 
 /** An agent's audio stream that a call connects to. */
 export interface StreamTarget {
@@ -16,8 +15,6 @@ export interface StreamTarget {
   readonly canReconnect: boolean;
   /** Set for our own voice nodes. Any other address is a user's and is checked against the egress policy. */
   readonly isInternal?: true;
-  /** To a voice thread of this process, in place of a connection to the URL. */
-  readonly channel?: ThreadChannel | undefined;
 }
 
 /** What an agent can ask of the call besides playing audio. */
@@ -139,8 +136,8 @@ export interface StreamRequest {
 /** A call's open audio stream to its agent. Samples and positions of both directions are at `sampleRateHz`. */
 export interface StreamClient {
   readonly sampleRateHz: SampleRateHz;
-  /** Bytes that the network has not taken yet. */
-  readonly bufferedBytes: number;
+  /** The agent has a second of audio to read, so that what is sent now would be heard too late. */
+  readonly isBehind: boolean;
   readonly toAgent: AgentMessages;
   /**
    * Closes the stream without a call of `closed`. Idempotent.

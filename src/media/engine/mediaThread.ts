@@ -1,4 +1,4 @@
-import type { MessagePort, Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { WatchedThread } from '../../base/watchedThread.ts';
@@ -64,22 +64,18 @@ export class MediaThread {
     return this.#thread.isAlive;
   }
 
-  /**
-   * @param ports - Of the argument; they are the thread's from then on.
-   * @throws {CallwayError} The thread's own; `media_lost` when it is dead or dies meanwhile.
-   */
+  /** @throws {CallwayError} The thread's own; `media_lost` when it is dead or dies meanwhile. */
   request<Name extends ThreadRequestName>(
     session: number,
     name: Name,
     argument: ThreadRequests[Name][0],
-    ports?: readonly MessagePort[],
   ): Promise<ThreadRequests[Name][1]> {
     return new Promise((resolve, reject) => {
       const { goneReason } = this.#thread;
       if (goneReason !== undefined) return reject(lostError(goneReason));
       const requestId = this.#nextRequestId++;
       this.#pending.set(requestId, { resolve: resolve as (result: unknown) => void, reject });
-      this.#post({ kind: 'request', requestId, session, name, argument } as ThreadRequest, ports);
+      this.#post({ kind: 'request', requestId, session, name, argument } as ThreadRequest);
     });
   }
 
@@ -98,8 +94,8 @@ export class MediaThread {
     return this.#thread.end();
   }
 
-  #post(message: ToThread, ports: readonly MessagePort[] = []): void {
-    this.#options.worker.postMessage(message, ports);
+  #post(message: ToThread): void {
+    this.#options.worker.postMessage(message);
   }
 
   #receive(message: FromThread): void {

@@ -92,7 +92,7 @@ const talkativeAgent: ConnectStream = async ({ sampleRateHz }, handler) => {
   );
   let heardSamples = ANSWER_SAMPLES;
   return {
-    ...{ sampleRateHz, bufferedBytes: 0, close: async () => {} },
+    ...{ sampleRateHz, isBehind: false, close: async () => {} },
     toAgent: {
       audio(samples) {
         heardSamples += samples.length;

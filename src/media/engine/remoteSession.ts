@@ -47,7 +47,7 @@ export class RemoteSession implements MediaSession {
   }
 
   startStream(target: StreamTarget): Promise<void> {
-    return this.#thread.request(this.session, 'startStream', target, target.channel && [target.channel.port]);
+    return this.#request('startStream', target);
   }
 
   awaitAgent(): Promise<void> {

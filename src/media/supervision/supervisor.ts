@@ -4,8 +4,6 @@ import { createFrameResampler, type FrameResampler, frameLength } from '../resam
 import type { SampleRateHz } from '../resample/resampler.ts';
 import type { SupervisionMode } from './supervisorStream.ts';
 
-/** Half a second of stereo at 16 kHz. A connection in time buffers nothing; above this it is slower than the call. */
-const MAX_BUFFERED_BYTES = 32_768;
 /** Ten seconds: a connection that takes nothing for this long is closed. */
 const MAX_DROPPED_FRAMES = 500;
 /** Speech may arrive at once, as after a pause of the network, but no more than this is ahead of the call. */
@@ -103,7 +101,7 @@ export class Supervisor {
   /** @param stereo - The call's next 20 ms, interleaved at the stream's rate. Copied. */
   hear(stereo: Int16Array): void {
     if (this.#client === undefined || this.#hasLeft) return;
-    if (this.#client.bufferedBytes < MAX_BUFFERED_BYTES) {
+    if (!this.#client.isBehind) {
       this.#droppedFrames = 0;
       this.#client.toAgent.audio(stereo, this.#sentSamples);
       this.#sentSamples += stereo.length;

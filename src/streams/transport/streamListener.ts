@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 
 import { chooseSubprotocol, findDialect } from '../dialects/index.ts';
 import { STREAM_PATH, type StreamGrant } from '../streamTickets.ts';
+import { type LocalListener, listenLocally } from './localListener.ts';
 import type { StreamSocket } from './streamSocket.ts';
 import { TcpSocket } from './tcpSocket.ts';
 
@@ -20,11 +21,15 @@ export interface StreamListenerDeps<Grant> {
   /** Serves a connection whose ticket was redeemed; never rejects. */
   readonly serve: (grant: Grant, socket: StreamSocket) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
+  /** Calls of this node connect by a Unix domain socket below this folder; without one, or where none can be made, by the port. */
+  readonly socketsBelow?: string;
 }
 
 /** The HTTP server of a voice or media thread: nothing but audio WebSockets with a ticket in their path. */
 export interface StreamListener {
   readonly port: number;
+  /** The Unix domain socket. */
+  readonly socketPath: string | undefined;
   /** Terminates the connections that are left. Idempotent. */
   close(): Promise<void>;
 }
@@ -64,15 +69,31 @@ export async function listenForStreams<Grant extends Pick<StreamGrant, 'dialect'
   });
   server.listen(0, host);
   await once(server, 'listening');
+  const local = await listenForOwnCalls(server, deps);
   return {
     port: (server.address() as AddressInfo).port,
+    socketPath: local?.path,
     async close() {
       if (!server.listening) return;
+      await local?.close();
       for (const webSocket of webSockets.clients) webSocket.terminate();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+async function listenForOwnCalls(
+  server: Server,
+  { socketsBelow, onError }: Pick<StreamListenerDeps<unknown>, 'socketsBelow' | 'onError'>,
+): Promise<LocalListener | undefined> {
+  if (socketsBelow === undefined) return undefined;
+  try {
+    return await listenLocally(socketsBelow, (socket) => server.emit('connection', socket));
+  } catch (error) {
+    onError(error, 'no Unix domain socket, calls of this node connect by TCP');
+    return undefined;
+  }
 }
 
 function refuse(socket: Duplex, status: string): void {

@@ -11,13 +11,13 @@ export interface StreamSocket {
   close(code?: number, reason?: string): void;
   /** Closes the connection without a closing handshake. */
   terminate(): void;
-  /** Asks for a `pong`. */
-  ping(): void;
-  /** Bytes that the peer has not taken yet. */
+  /** Asks for a `pong` with the same data. */
+  ping(data?: string): void;
+  /** Bytes that the network has not taken yet. */
   readonly bufferedAmount: number;
   readonly readyState: number;
   on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): unknown;
-  on(event: 'pong', listener: () => void): unknown;
+  on(event: 'pong', listener: (data: Buffer) => void): unknown;
   /** The peer asks for an answer, which is sent. */
   on(event: 'ping', listener: (data: Buffer) => void): unknown;
   on(event: 'close', listener: (code: number, reason: Buffer) => void): unknown;

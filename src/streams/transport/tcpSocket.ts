@@ -73,7 +73,7 @@ export class TcpSocket extends EventEmitter implements StreamSocket {
   }
 
   ping(): void {
-    if (this.#monotonicMs() - this.#receivedAtMs < MAX_SILENCE_MS) this.emit('pong');
+    if (this.#monotonicMs() - this.#receivedAtMs < MAX_SILENCE_MS) this.emit('pong', EMPTY);
   }
 
   #flush(): void {

@@ -1,13 +1,17 @@
-import type { ThreadChannel } from '../../media/agentStream/threadChannel.ts';
-
 /** Messages of a voice thread. @typeParam Report - What the program wants to hear of its threads besides. */
 export type FromVoiceThread<Report> =
   /**
    * The thread accepts audio streams at this port.
    *
+   * @property socketPath - The Unix domain socket for calls of its node; undefined where there is none.
    * @property threadId - Of the operating system; undefined where there is none.
    */
-  | { readonly kind: 'ready'; readonly port: number; readonly threadId?: string | undefined }
+  | {
+      readonly kind: 'ready';
+      readonly port: number;
+      readonly socketPath?: string | undefined;
+      readonly threadId?: string | undefined;
+    }
   /** The number of its voice sessions has changed. */
   | { readonly kind: 'sessions'; readonly count: number }
   /** Sent every second, and thereby proves that the thread runs. */
@@ -20,8 +24,8 @@ export type FromVoiceThread<Report> =
 
 /** Messages to a voice thread. @typeParam Grant - What a stream is for. */
 export type ToVoiceThread<Grant> =
-  /** Serves a stream of this process. */
-  | { readonly kind: 'serve'; readonly grant: Grant; readonly channel: ThreadChannel }
+  /** Serves the stream of a call of its node that connects with this ticket. */
+  | { readonly kind: 'admit'; readonly ticket: string; readonly grant: Grant }
   /** Registers the thread with the media nodes. */
   | { readonly kind: 'register' }
   /** The node is overloaded, or no longer: other nodes choose another one. */

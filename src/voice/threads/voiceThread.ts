@@ -1,7 +1,6 @@
-import type { MessagePort, Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
 import { WatchedThread } from '../../base/watchedThread.ts';
-import { openThreadChannel, type ThreadChannel } from '../../media/agentStream/threadChannel.ts';
 import {
   type FromVoiceThread,
   type LoopDelay,
@@ -28,6 +27,8 @@ export class VoiceThread<Report = unknown, Grant = unknown> {
   readonly nodeId: string;
   /** Undefined until the thread is ready. */
   port: number | undefined;
+  /** For calls of this node; undefined where they connect to the port. */
+  socketPath: string | undefined;
   sessions = 0;
   #delay: LoopDelay = { waitMs: 0, p99Ms: 0, maxMs: 0 };
   #reportedMs = 0;
@@ -60,6 +61,7 @@ export class VoiceThread<Report = unknown, Grant = unknown> {
       switch (message.kind) {
         case 'ready':
           this.port = message.port;
+          this.socketPath = message.socketPath;
           this.#reportedMs = clock.monotonicMs();
           return this.#thread.setReady(message.threadId);
         case 'sessions':
@@ -97,11 +99,9 @@ export class VoiceThread<Report = unknown, Grant = unknown> {
     if (goneReason !== undefined) throw new Error(goneReason);
   }
 
-  /** Lets the thread serve a stream. @returns The stream's other end; it is closed when the thread dies. */
-  openStream(grant: Grant): ThreadChannel {
-    const [ours, channel] = openThreadChannel();
-    this.#post({ kind: 'serve', grant, channel }, channel.port);
-    return ours;
+  /** Lets the thread serve the stream that connects with this ticket. */
+  admit(ticket: string, grant: Grant): void {
+    this.#post({ kind: 'admit', ticket, grant });
   }
 
   /** Registers the thread with the media nodes. Never rejects: a failed registration is repeated. */
@@ -126,8 +126,8 @@ export class VoiceThread<Report = unknown, Grant = unknown> {
     return this.#thread.end();
   }
 
-  #post(message: ToVoiceThread<Grant>, ...ports: MessagePort[]): void {
-    this.#options.worker.postMessage(message, ports);
+  #post(message: ToVoiceThread<Grant>): void {
+    this.#options.worker.postMessage(message);
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
-import type { ThreadChannel } from '../../media/agentStream/threadChannel.ts';
 import type { LoopDelay } from './threadMessages.ts';
 import { VoiceThread } from './voiceThread.ts';
 
@@ -74,9 +73,15 @@ export class VoiceThreads<Report = unknown, Grant = unknown> {
     return this.running.reduce((sum, { sessions }) => sum + sessions, 0);
   }
 
-  /** Opens a stream to a thread. @returns Undefined when it is none of this node's, or has died. */
-  openStream(nodeId: string, grant: Grant): ThreadChannel | undefined {
-    return [...this.#threads].find((thread) => thread.nodeId === nodeId)?.openStream(grant);
+  /**
+   * Lets a thread serve the stream of a call that connects with this ticket.
+   *
+   * @returns The thread's Unix domain socket, if it has one; undefined when it is none of this node's, or has died.
+   */
+  admit(nodeId: string, ticket: string, grant: Grant): Pick<VoiceThread, 'socketPath'> | undefined {
+    const thread = [...this.#threads].find((one) => one.nodeId === nodeId);
+    thread?.admit(ticket, grant);
+    return thread;
   }
 
   /** Registers the threads, those that start later too, with the media nodes. */

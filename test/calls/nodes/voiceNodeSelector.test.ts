@@ -60,6 +60,16 @@ describe('VoiceNodeSelector', () => {
     expect((await selector.select('call')).nodeId).toBe('two');
   });
 
+  test('selects its only thread again when it has failed and Redis is away', async () => {
+    const selector = new VoiceNodeSelector({
+      registry: { list: () => Promise.reject(new Error('no Redis')) },
+      own: () => [node('one')],
+      clock,
+      random: () => 0,
+    });
+    for (let n = 0; n < 2; n++) expect((await selector.select('call')).nodeId).toBe('one');
+  });
+
   test('never hands the stream of another carrier from its own threads to another node', async () => {
     registered = [node('other')];
     const withoutThreads = { registry: { list: async () => registered }, clock, random: () => 0 };

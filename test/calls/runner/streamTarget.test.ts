@@ -22,7 +22,7 @@ function targets(session?: Session) {
     },
     async openStream(stream, { nodeId }) {
       opened.push({ ...stream, nodeId });
-      return { url: 'ws://ticket' };
+      return 'ws://ticket';
     },
     mediaHeaders: async (projectId, { url }) => ({ authorization: `${projectId} ${url}` }),
     seal: (secret) => `sealed ${secret}`,

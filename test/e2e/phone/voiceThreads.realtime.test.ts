@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 
 import { startSimulator } from '../../../src/app/simulator/simulator.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
+import { startRedis } from '../../support/redis.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
 import { soundMs } from './support/tones.ts';
@@ -32,7 +33,10 @@ const TALKATIVE = {
 const workers = new Set<Worker>();
 const onWorker = (message: unknown) => void workers.add((message as { worker: Worker }).worker);
 subscribe('worker_threads', onWorker);
-const installation = await phoneInstallation({ DRAIN_SECONDS: '1' });
+const redis = await startRedis();
+// Runs after the installation's.
+afterAll(redis.close);
+const installation = await phoneInstallation({ DRAIN_SECONDS: '1', REDIS_URL: redis.url });
 /** Phones whose agent hung up. */
 const hungUp: string[] = [];
 const carrier = await startSimulator({
@@ -66,6 +70,28 @@ async function historyOf(line: Line, { sessionId }: PlacedCall): Promise<History
   return (await line.api('GET', `/session-history/${sessionId}`)).body;
 }
 
+async function endVoiceThread(): Promise<void> {
+  const voice = [...workers].filter(({ resourceLimits }) => resourceLimits?.maxOldGenerationSizeMb === 512);
+  expect(voice).toHaveLength(1);
+  await Promise.all(voice.map((worker) => worker.terminate()));
+}
+
+async function metrics(): Promise<string> {
+  return await (await fetch(`${installation().gateway.url}/metrics`)).text();
+}
+
+/** The agent speaks again in a voice thread that has the call now. */
+async function untilResumed(line: Line, call: PlacedCall): Promise<void> {
+  await vi.waitFor(async () => {
+    const { events } = await historyOf(line, call);
+    expect(events.map(({ data }) => data.code)).toContain('stream_resumed');
+  }, SLOW);
+  const { messages } = await historyOf(line, call);
+  await vi.waitFor(async () => {
+    expect((await historyOf(line, call)).messages.length).toBeGreaterThan(messages.length + 1);
+  }, SLOW);
+}
+
 /** Like a computation, without taking the processor from the other tests. */
 function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -93,26 +119,31 @@ describe('voice threads', { timeout: TIMEOUT }, () => {
 
   test('that die in a call are replaced, and the call goes on', async () => {
     const { line, call } = await startCall();
-    const voice = [...workers].filter(({ resourceLimits }) => resourceLimits?.maxOldGenerationSizeMb === 512);
-    expect(voice).toHaveLength(1);
-    await Promise.all(voice.map((worker) => worker.terminate()));
+    await endVoiceThread();
     const { status, headers, body } = await line.requestCall();
     expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'voice_unavailable', '5']);
     expect((await line.api('POST', '/media-streams', { dialect: 'callway' })).body.code).toBe(
       'voice_unavailable',
     );
-    await vi.waitFor(async () => {
-      const { events } = await historyOf(line, call);
-      expect(events.map(({ data }) => data.code)).toContain('stream_resumed');
-    }, SLOW);
-    const { messages } = await historyOf(line, call);
-    await vi.waitFor(async () => {
-      expect((await historyOf(line, call)).messages.length).toBeGreaterThan(messages.length + 1);
-    }, SLOW);
+    await untilResumed(line, call);
     expect((await line.readCall(call)).status).toBe('in_progress');
-    const metrics = await (await fetch(`${installation().gateway.url}/metrics`)).text();
-    expect(metrics).toMatch(/^callway_talks_active 1$/m);
-    expect(metrics).toMatch(/^callway_voice_thread_lag_p99_seconds\{thread="1"\} [\d.e-]+$/m);
+    expect(await metrics()).toMatch(/^callway_talks_active 1$/m);
+    expect(await metrics()).toMatch(/^callway_voice_thread_lag_p99_seconds\{thread="1"\} [\d.e-]+$/m);
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
+  });
+
+  test('that die while Redis is away are replaced, and the call goes on', async () => {
+    const { line, call } = await startCall();
+    await redis.stop('kill9');
+    await endVoiceThread();
+    await vi.waitFor(async () => expect(await metrics()).toMatch(/^callway_talks_active 1$/m), SLOW);
+    await redis.start();
+    await vi.waitFor(
+      async () => expect((await line.api('GET', `/calls/${call.callId}`)).status).toBe(200),
+      SLOW,
+    );
+    await untilResumed(line, call);
     await line.api('POST', `/calls/${call.callId}/hangup`);
     expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
   });

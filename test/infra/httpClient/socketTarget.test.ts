@@ -10,6 +10,8 @@ test.each([
   ['WSS://bot.example.com/', strict, undefined],
   ['ws://bot.example.com/', strict, 'target_not_https'],
   ['ws://bot.example.com/', lenient, 'target_not_https'],
+  ['ws+unix:/tmp/voice.sock:/x', lenient, 'target_not_https'],
+  ['ws+unix://127.0.0.1/tmp/voice.sock:/x', lenient, 'target_not_https'],
   ['https://bot.example.com/', strict, 'target_not_https'],
   ['ws://127.0.0.1:8080/', strict, 'target_not_https'],
   ['ws://127.0.0.1:8080/', lenient, undefined],

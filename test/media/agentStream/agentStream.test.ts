@@ -318,10 +318,10 @@ describe('A slow agent', () => {
     call.connect();
     const link = await call.startStream();
     call.ticks(2);
-    link.bufferedBytes = 1_000_000;
+    link.isBehind = true;
     call.ticks(80);
     expect(link.positions.length).toBe(2);
-    link.bufferedBytes = 0;
+    link.isBehind = false;
     call.ticks(1);
     expect(link.positions.length).toBe(2 + 51);
     // Positions are consecutive, since the agent counts samples as well.

@@ -77,7 +77,7 @@ describe('A listener', () => {
     const [slow, other] = [await call.join('listen'), await call.join('listen')];
     call.second();
     const heard = slow.client.audio.length;
-    slow.client.bufferedBytes = 100_000;
+    slow.client.isBehind = true;
     for (let seconds = 0; seconds < 9; seconds++) call.second();
     expect([slow.client.audio.length, slow.client.closedWith]).toEqual([heard, undefined]);
     call.ticks(60);

@@ -83,7 +83,7 @@ export class FakeSocket implements PacketSocket {
 /** An agent's stream: records the messages to the agent, and gives access to the handler of the agent's messages. */
 export class FakeStreamClient implements StreamClient {
   readonly sampleRateHz: SampleRateHz;
-  bufferedBytes = 0;
+  isBehind = false;
   handler: StreamHandler;
   closedWith: { readonly code: number; readonly reason: string } | undefined;
   readonly audio: number[] = [];

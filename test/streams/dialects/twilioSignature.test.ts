@@ -66,7 +66,7 @@ describe('A ticket', () => {
       twilioToken: async () => token,
       publicUrl: () => PUBLIC,
       selectVoiceNode: async () => ({ url: 'http://voice' }),
-      openChannel: () => undefined,
+      admitOwn: () => undefined,
       callRefusal: () => undefined,
       clock: createSimulatedClock(),
       makeId: () => 'id',

@@ -45,8 +45,8 @@ export class MemorySocket extends EventEmitter implements StreamSocket {
     this.peer?.end(ABNORMAL, '');
   }
 
-  ping(): void {
-    if (!this.isHalfOpen) setImmediate(() => this.emit('pong'));
+  ping(data = ''): void {
+    if (!this.isHalfOpen) setImmediate(() => this.emit('pong', Buffer.from(data)));
   }
 
   end(code: number, reason: string): void {

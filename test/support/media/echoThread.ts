@@ -17,7 +17,7 @@ const connect: ConnectStream = async ({ target, sampleRateHz }, handler) => {
   if (target.url === 'stall:') for (;;);
   return {
     sampleRateHz,
-    bufferedBytes: 0,
+    isBehind: false,
     toAgent: {
       audio: (samples) => handler.audio(samples.slice()),
       dtmf: (digit) => handler.command({ kind: 'send_dtmf', digits: digit }),

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { receiveMessageOnPort, type Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { FromVoiceThread, ToVoiceThread } from '../../../src/voice/threads/threadMessages.ts';
@@ -158,20 +158,17 @@ describe('VoiceThreads', () => {
     expect(first.received.at(-1)).toEqual({ kind: 'overload', isOverloaded: false });
   });
 
-  test('open a stream to the thread of a node id, and none to others', async () => {
+  test('tell the thread of a node id the ticket of a call, and no others', async () => {
     const first = await startOne();
-    const channel = threads.openStream('node/voice-1', 'a call');
-    const [told] = first.received;
-    if (told?.kind !== 'serve') throw new Error('the thread was given no stream');
-    expect(told.grant).toBe('a call');
-    channel?.port.postMessage('start');
-    expect(receiveMessageOnPort(told.channel.port)).toEqual({ message: 'start' });
-    channel?.port.close();
+    first.say({ kind: 'ready', port: 4001, socketPath: '/tmp/a/socket' });
+    expect(threads.admit('node/voice-1', 'ticket', 'a call')?.socketPath).toBe('/tmp/a/socket');
+    expect(first.received).toEqual([{ kind: 'admit', ticket: 'ticket', grant: 'a call' }]);
     first.emit('exit', 1);
-    expect(['node/voice-1', 'other/voice-1'].map((id) => threads.openStream(id, 'a call'))).toEqual([
+    expect(['node/voice-1', 'other/voice-1'].map((id) => threads.admit(id, 'ticket', 'a call'))).toEqual([
       undefined,
       undefined,
     ]);
+    expect(first.received).toHaveLength(1);
   });
 
   test('registers no thread that starts while they drain', async () => {

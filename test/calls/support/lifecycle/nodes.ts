@@ -132,7 +132,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     recordings,
     conversations,
     sealer: { open: (sealed: string) => sealed },
-    mediaStreams: { openForCall: async () => ({ url: 'ws://engine/' }) },
+    mediaStreams: { openForCall: async () => 'ws://engine/' },
     voiceNodes: {
       select: async () => ({ nodeId: 'engine', url: 'http://engine' }),
       selectForStream: async () => ({ nodeId: 'engine', url: 'http://engine' }),
