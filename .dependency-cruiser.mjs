@@ -121,7 +121,7 @@ export default {
     onlyIn('sql', 'pg|pgvector|@electric-sql', 'infra/postgres'),
     onlyIn('openai', 'openai', 'providers/openai'),
     onlyIn('parsers', 'pdfjs-dist|htmlparser2|csv-parse|yauzl|chardet|numfmt|postal-mime', 'knowledge/parse'),
-    onlyIn('fastify', 'fastify|@fastify', 'api'),
+    onlyIn('fastify', 'fastify|@fastify', 'api|streams/transport'), // the voice threads' own listener
     onlyIn('schemas', 'ajv|re2js', 'infra/sandbox'),
     onlyIn('mcp', '@modelcontextprotocol', 'infra/mcp'),
     onlyIn('aws', '@aws-sdk', 'infra/objectStore'),

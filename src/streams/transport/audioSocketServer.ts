@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { request } from 'node:http';
+import { createServer, type Socket } from 'node:net';
 import { messageLength, readUuid, UUID_MESSAGE_BYTES } from '../dialects/audiosocket.ts';
 import { AUDIOSOCKET_UPGRADE } from './streamListener.ts';
 
@@ -61,16 +62,22 @@ async function admit(socket: Socket, deps: AudioSocketDeps, keep: (socket: Socke
     socket.destroy();
     return;
   }
-  const { hostname, port, pathname, host } = new URL(url);
-  const target = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80) });
-  keep(target);
-  socket.once('close', () => target.destroy());
-  target.once('close', () => socket.destroySoon());
-  target.write(
-    `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: ${AUDIOSOCKET_UPGRADE}\r\n\r\n`,
-  );
-  target.write(head);
-  socket.pipe(target).pipe(socket);
+  const opening = request(url.replace(/^ws/, 'http'), {
+    headers: { connection: 'Upgrade', upgrade: AUDIOSOCKET_UPGRADE },
+    agent: false,
+  });
+  socket.once('close', () => opening.destroy());
+  opening.on('error', () => socket.destroy());
+  opening.on('response', () => socket.destroy());
+  opening.on('upgrade', (_response, target, early) => {
+    keep(target);
+    socket.once('close', () => target.destroy());
+    target.once('close', () => socket.destroySoon());
+    target.write(head);
+    socket.write(early);
+    socket.pipe(target).pipe(socket);
+  });
+  opening.end();
 }
 
 /** @returns What was read, with the whole first message; undefined when there is none. */

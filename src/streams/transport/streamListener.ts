@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { WebSocketServer } from 'ws';
+import type { AddressInfo } from 'node:net';
+import webSockets from '@fastify/websocket';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 
 import { chooseSubprotocol, findDialect } from '../dialects/index.ts';
 import { STREAM_PATH, type StreamGrant } from '../streamTickets.ts';
@@ -15,6 +13,7 @@ const MAX_MESSAGE_BYTES = 256 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** The protocol by which a relayed AudioSocket is announced. */
 export const AUDIOSOCKET_UPGRADE = 'audiosocket';
+const SWITCHING_TO_AUDIOSOCKET = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${AUDIOSOCKET_UPGRADE}\r\n\r\n`;
 
 export interface StreamListenerDeps<Grant> {
   readonly redeem: (ticket: string) => Promise<Grant | undefined>;
@@ -39,52 +38,77 @@ export async function listenForStreams<Grant extends Pick<StreamGrant, 'dialect'
   host: string,
   deps: StreamListenerDeps<Grant>,
 ): Promise<StreamListener> {
-  // Compression is off, since audio does not compress.
-  const webSockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false,
-    handleProtocols: chooseSubprotocol,
-  });
-  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS }, (_request, response) => {
-    response.writeHead(426, { connection: 'close' }).end();
-  });
-  const admit = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const [, ticket] = request.url?.split(`${STREAM_PATH}/`) ?? [];
-    const grant = ticket === undefined ? undefined : await deps.redeem(ticket);
-    const isTcp = request.headers.upgrade === AUDIOSOCKET_UPGRADE;
-    if (grant === undefined || isTcp !== (findDialect(grant.dialect).isTcp === true)) {
-      return refuse(socket, '401 Unauthorized');
-    }
-    // The peer speaks no HTTP: it is answered in its own dialect.
-    if (isTcp) return void deps.serve(grant, new TcpSocket(socket as Socket, head, () => performance.now()));
-    webSockets.handleUpgrade(request, socket, head, (webSocket) => void deps.serve(grant, webSocket));
-  };
-  server.on('upgrade', (request, socket, head) => {
-    socket.on('error', () => socket.destroy());
-    admit(request, socket, head).catch((error: unknown) => {
-      deps.onError(error, 'audio stream not admitted');
-      refuse(socket, '503 Service Unavailable');
-    });
-  });
-  server.listen(0, host);
-  await once(server, 'listening');
-  const local = await listenForOwnCalls(server, deps);
+  const app = await streamRoutes(deps);
+  await app.listen({ host, port: 0 });
+  const local = await listenForOwnCalls(app, deps);
   return {
-    port: (server.address() as AddressInfo).port,
+    port: (app.server.address() as AddressInfo).port,
     socketPath: local?.path,
     async close() {
-      if (!server.listening) return;
       await local?.close();
-      for (const webSocket of webSockets.clients) webSocket.terminate();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await app.close();
     },
   };
 }
 
+/** The route of audio streams: its hook redeems the ticket, and says 401 to one that is unknown, expired or used. */
+export async function streamRoutes<Grant extends Pick<StreamGrant, 'dialect'>>(
+  deps: StreamListenerDeps<Grant>,
+): Promise<FastifyInstance> {
+  const grants = new WeakMap<FastifyRequest, Grant>();
+  const app = fastify({ forceCloseConnections: true, http: { headersTimeout: HEADERS_TIMEOUT_MS } });
+  await app.register(webSockets, {
+    // Compression is off, since audio does not compress.
+    options: {
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+      handleProtocols: chooseSubprotocol,
+    },
+    // A failed socket closes by itself, with a code that says why.
+    errorHandler: () => {},
+    // Calls were waited for before. The plugin would wait for the peers' part of a close.
+    preClose(done) {
+      for (const socket of app.websocketServer.clients) socket.terminate();
+      done();
+    },
+  });
+  app.setNotFoundHandler((request, reply) => void refuse(request, reply));
+  app.setErrorHandler((error, _request, reply) => {
+    deps.onError(error, 'audio stream not admitted');
+    reply.code(503).send();
+  });
+  const admit = async (request: FastifyRequest<{ Params: { ticket: string } }>, reply: FastifyReply) => {
+    if (!request.ws) return refuse(request, reply);
+    const grant = await deps.redeem(request.params.ticket);
+    const isTcp = request.headers.upgrade === AUDIOSOCKET_UPGRADE;
+    if (grant === undefined || isTcp !== (findDialect(grant.dialect).isTcp === true))
+      return refuse(request, reply);
+    grants.set(request, grant);
+    return isTcp ? serveTcp(deps, grant, reply) : undefined;
+  };
+  app.get(`${STREAM_PATH}/:ticket`, { websocket: true, preValidation: admit }, (socket, request) => {
+    const grant = grants.get(request);
+    if (grant) void deps.serve(grant, socket);
+  });
+  return app;
+}
+
+/** The peer of a relayed AudioSocket speaks no WebSocket: its messages are the bytes of the connection. */
+function serveTcp<Grant>(deps: StreamListenerDeps<Grant>, grant: Grant, reply: FastifyReply): FastifyReply {
+  const { socket } = reply.request.raw;
+  reply.hijack();
+  reply.raw.detachSocket(socket);
+  socket.write(SWITCHING_TO_AUDIOSOCKET);
+  void deps.serve(grant, new TcpSocket(socket, Buffer.alloc(0), () => performance.now()));
+  return reply;
+}
+
+function refuse({ ws }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.code(ws ? 401 : 426).send();
+}
+
 async function listenForOwnCalls(
-  server: Server,
+  { server }: FastifyInstance,
   { socketsBelow, onError }: Pick<StreamListenerDeps<unknown>, 'socketsBelow' | 'onError'>,
 ): Promise<LocalListener | undefined> {
   if (socketsBelow === undefined) return undefined;
@@ -94,8 +118,4 @@ async function listenForOwnCalls(
     onError(error, 'no Unix domain socket, calls of this node connect by TCP');
     return undefined;
   }
-}
-
-function refuse(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

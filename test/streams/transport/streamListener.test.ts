@@ -11,7 +11,11 @@ import type { StreamHandler } from '../../../src/media/agentStream/streamClient.
 import { createConnectStream } from '../../../src/streams/connectStream.ts';
 import { createMediaStreams, type MediaStreamsDeps } from '../../../src/streams/mediaStreams.ts';
 import { AdmittedTickets, type StreamGrant } from '../../../src/streams/streamTickets.ts';
-import { listenForStreams, type StreamListener } from '../../../src/streams/transport/streamListener.ts';
+import {
+  listenForStreams,
+  type StreamListener,
+  streamRoutes,
+} from '../../../src/streams/transport/streamListener.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
@@ -177,5 +181,52 @@ describe('A voice thread that reads nothing for three seconds', () => {
     expect(missing).toEqual(Array.from({ length: dropped }, (_, n) => (missing[0] ?? 0) + n));
     expect(missing.at(-1)).toBeGreaterThanOrEqual(149);
     expect(missing.at(-1)).toBeLessThan(152);
+  });
+});
+
+describe('The route of audio streams', () => {
+  const routes = async (redeem: () => Promise<StreamGrant | undefined>) => {
+    const app = await streamRoutes<StreamGrant>({
+      redeem,
+      serve: async (_grant, socket) =>
+        void socket.on('message', (data) => socket.send(data, { binary: true })),
+      onError: (_error, what) => problems.push(what),
+    });
+    onTestFinished(() => app.close());
+    await app.ready();
+    return { app };
+  };
+  const admits = async () => GRANT;
+  const PATH = '/v1/media-streams/ticket';
+
+  test('serves a WebSocket whose ticket is redeemed, and terminates it when it closes', async () => {
+    const { app } = await routes(admits);
+    const socket = await app.injectWS(PATH);
+    socket.send(Buffer.from('audio'));
+    expect(String((await once(socket, 'message'))[0])).toBe('audio');
+    const closed = once(socket, 'close');
+    await app.close();
+    expect((await closed)[0]).toBe(1006);
+  });
+
+  test.each([
+    ['an unknown ticket', 401, PATH, async () => undefined],
+    ['another path', 401, '/v1/other/ticket', admits],
+    ['the ticket of an AudioSocket', 401, PATH, async () => ({ ...GRANT, dialect: 'audiosocket' as const })],
+    ['a ticket while Redis is away', 503, PATH, () => Promise.reject(unavailable('redis'))],
+  ])('refuses %s with %i', async (_what, status, path, redeem) => {
+    const { app } = await routes(redeem);
+    await expect(app.injectWS(path)).rejects.toThrow(String(status));
+    expect(problems).toEqual(status === 503 ? ['audio stream not admitted'] : []);
+  });
+
+  test('answers a request that is no WebSocket with 426, and leaves its ticket', async () => {
+    let redeemed = 0;
+    const { app } = await routes(async () => {
+      redeemed++;
+      return GRANT;
+    });
+    expect([(await app.inject(PATH)).statusCode, (await app.inject('/')).statusCode]).toEqual([426, 426]);
+    expect(redeemed).toBe(0);
   });
 });
