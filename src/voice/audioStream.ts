@@ -37,7 +37,7 @@ export interface AudioStream {
   callerSpeech(isSpeaking: boolean, atMs: number): void;
   /** The stream's clock. */
   readonly receivedSamples: number;
-  /** As last told by `control`. */
+  /** Whether a supervisor has paused the agent, according to the last `control` event. */
   readonly isAgentPaused: boolean;
   readonly isTakenOver: boolean;
   /** What came before the first call of this method; empty from then on. */
@@ -61,12 +61,12 @@ export interface StreamInfo {
   readonly isHeardEstimated?: boolean | undefined;
   readonly projectId: string;
   readonly sessionId: string;
-  /** Of a call on our own trunks; undefined for streams of other carriers and of test tools. */
+  /** The id of a call on our own trunks; undefined for streams of other carriers and of test tools. */
   readonly callId?: string;
-  /** Of the call's span. */
+  /** The W3C `traceparent` of the call's span. */
   readonly traceparent?: string;
   readonly opening?: StreamOpening;
-  /** Absent on a conversation with the caller. */
+  /** The other party that the stream serves; undefined on a conversation with the caller. */
   readonly party?: StreamParty;
   /** The agent has the call again after this transfer, on another stream than before. */
   readonly failedTransfer?: FailedTransfer;
@@ -101,14 +101,14 @@ export type StreamParty =
 
 /** What the first stream of a new session brings along, so that the agent's first words wait for no database. */
 export interface StreamOpening {
-  /** As it is when the stream opens. */
+  /** The session as it is when the stream opens. */
   readonly session: Session;
   /** What else the first words need from the database; sealed. */
   readonly readAhead?: string | undefined;
   readonly call?: {
     readonly facts: CallFacts;
     readonly detectsAnsweringMachine: boolean;
-    /** As the number says. */
+    /** Whether the number's settings suppress noise; undefined where they leave it to the agent. */
     readonly noiseSuppression?: boolean | undefined;
   };
 }
@@ -121,7 +121,7 @@ export interface AudioStreamEvents {
   readonly hold: { readonly isHeld: boolean };
   readonly mark: MarkReport;
   readonly cleared: PlayoutPosition;
-  /** Of a transfer that the agent or the API requested. */
+  /** The progress of a transfer that the agent or the API requested. */
   readonly transfer: TransferStatus;
   /** What supervisors ask of the agent. */
   readonly control: AgentControl;

@@ -8,13 +8,13 @@ const FRAMES_PER_LOOK = 10;
 /** Tells the peer what both sides say: the agent's words as they are heard. */
 export class Captions {
   readonly #stream: Pick<AudioStream, 'caption' | 'callerSpeech'>;
-  /** That was followed last. */
+  /** The agent's speech that was followed last. */
   #speech: AgentSpeech | undefined;
-  /** That has ended, and was told whole. */
+  /** The last speech that has ended and whose caption is final. */
   #ended: AgentSpeech | undefined;
   #shown = '';
   #frames = 0;
-  /** Of the caller's open utterance. */
+  /** The last voiced moment of the caller's open utterance, on the stream's clock; undefined between utterances. */
   #lastVoicedMs: number | undefined;
 
   constructor(stream: Pick<AudioStream, 'caption' | 'callerSpeech'>) {

@@ -16,7 +16,7 @@ import type { SpeechProviders } from './speechProviders.ts';
 
 /** A minute of speech. */
 export const MAX_PREVIEW_CHARACTERS = 1000;
-/** With its pronunciations. */
+/** The longest text after its pronunciations are applied. */
 const MAX_SAID_CHARACTERS = 2 * MAX_PREVIEW_CHARACTERS;
 /** A whole preview is kept in memory until it is sent. */
 const PREVIEWS_AT_ONCE = 4;

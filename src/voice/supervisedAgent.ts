@@ -12,12 +12,12 @@ export interface SupervisedAgentDeps {
   readonly agentTurns: Pick<AgentTurnQueue, 'run' | 'keepUnanswered' | 'addInstruction'>;
 }
 
-/** Of supervisors and of peers, that wait for their turn; more are a mistake, and the oldest are dropped. */
+/** The most turns of supervisors and peers that wait; more are a mistake, and the oldest are dropped. */
 const MAX_WAITING_TURNS = 20;
 
 interface WaitingTurn {
   readonly input: TurnInput;
-  /** Of a supervisor's words that an agent that takes over would be told again. */
+  /** The number of the supervisor's instruction, which the `said` command repeats. */
   readonly number?: number | undefined;
 }
 

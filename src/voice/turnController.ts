@@ -57,7 +57,7 @@ export class TurnController {
   /** On the stream's clock, as the next two. */
   #nowMs: number;
   #lastVoicedMs: number;
-  /** Of the last utterance; undefined before the first. */
+  /** The start of the last utterance; undefined before the first. */
   #firstVoicedMs: number | undefined;
   #lastDigitMs = 0;
   #dtmfEntry: DtmfEntry | undefined;
@@ -66,12 +66,12 @@ export class TurnController {
   #isPaused = false;
   /** The caller spoke last, while the agent was paused. */
   hasUnansweredWords = false;
-  /** Of the ended turn of the caller, while its transcript is pending. */
+  /** The timestamps of the caller's ended turn, while its transcript is pending. */
   #timestamps: TurnTimestamps | undefined;
   falseInterruptions = 0;
   /** Words that a transcript only stands for. */
   #late: { readonly text: string; readonly words: Promise<string> } | undefined;
-  /** Of the last transcript. A backchannel is said in any language. */
+  /** The language of the last transcript. A backchannel is recognized in any language. */
   #language: string | undefined;
 
   constructor(deps: TurnControllerDeps) {
@@ -158,7 +158,7 @@ export class TurnController {
     if (!state.isEndOfTurn) this.#timestamps = undefined;
   }
 
-  /** Of a turn that starts now. */
+  /** Returns the timestamps of a turn that starts now. */
   timestamps(lastVoicedMs = this.#lastVoicedMs): TurnTimestamps {
     const { receivedSamples, info } = this.#deps.stream;
     // Two frames may arrive together: the end of turn is detected when they arrive, not when the first was spoken.
@@ -312,7 +312,7 @@ export class TurnController {
     return late.words.then((words) => (words === '' ? text : text.replace(late.text, () => words)));
   }
 
-  /** Undefined where the conversation stays in its language. */
+  /** The language that the caller has switched to; undefined when the conversation stays in its language. */
   #switchedLanguage(): string | undefined {
     const { node } = this.#deps.settings;
     return node && this.#language !== undefined ? switchedLanguage(this.#language, node) : undefined;

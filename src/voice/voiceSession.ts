@@ -63,7 +63,7 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   readonly engine: Pick<ConversationEngine, 'runTurn'>;
   /** What the engine wants to say without having been asked; absent where it never does. */
   readonly initiative?: (() => TurnInput | undefined) | undefined;
-  /** Absent where no other node recovers turns. */
+  /** Stores running turns, so that another node can recover them; undefined for a customer's bot. */
   readonly checkpoints?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
   /** What agent and nodes name; absent where the same recognizer and voice serve all. */
   readonly callSpeech?: CallSpeech | undefined;
@@ -73,7 +73,7 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   readonly voiceActivity: VoiceActivityDetection;
   /** What the process has computed so far. Default: the operating system's count. */
   readonly cpuMs?: (() => number) | undefined;
-  /** Absent where noise is not suppressed. */
+  /** Suppresses noise; undefined on an installation that never does. */
   readonly noiseSuppression?: NoiseSuppression | undefined;
   readonly clock: Clock;
   /** It is not known yet who has answered the call, and again whenever that changes. */
@@ -82,7 +82,7 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
   /** An utterance of the caller is closed. */
   readonly onUtterance?: ((result: UtteranceResult) => void) | undefined;
-  /** Absent where no events are published. */
+  /** Publishes live events; undefined in tests, which have no subscribers. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly onError: (error: unknown, message: string) => void;
 }
@@ -90,7 +90,7 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
 export interface VoiceSessionOptions {
   readonly session: NewSession;
   readonly detectAnsweringMachine?: boolean;
-  /** As the call's number says. */
+  /** Whether the number's settings suppress noise; undefined where they leave it to the agent. */
   readonly noiseSuppression?: boolean | undefined;
   /** The agent has spoken in this session on a stream that was lost: it does not greet again. */
   readonly isResumed?: boolean;
@@ -127,13 +127,13 @@ export class VoiceSession {
   /** The last one that was published. */
   #interim = '';
   readonly #streamWatchdog: Watchdog;
-  /** Absent where the peer does not want them. */
+  /** Sends captions; undefined when the peer does not want them. */
   readonly #captions: Captions | undefined;
   readonly #firstInput: TurnInput;
   readonly #cleanups: (() => void)[] = [];
-  /** Of the session that the first turn ran on; empty until then. */
+  /** The instance id of the session that the first turn ran on; empty until then. */
   #instanceId = '';
-  /** Undefined until the agent has hung up. */
+  /** How the agent ended the session; undefined until it has. */
   #outcome: SessionOutcome | undefined;
   #isClosed = false;
   #resolveClosed: () => void = () => undefined;

@@ -76,9 +76,9 @@ export interface VoiceSessionServerDeps
 /** The call of a stream. */
 interface AnsweredCall {
   readonly detectsAnsweringMachine: boolean;
-  /** As detected so far; null before. */
+  /** Who answered, as detected so far; null before detection. */
   readonly answeredBy: AnsweredBy | null;
-  /** As its number says. */
+  /** Whether the number's settings suppress noise; undefined where they leave it to the agent. */
   readonly noiseSuppression?: boolean | undefined;
 }
 

@@ -17,7 +17,7 @@ const NO_WORD_MS = 100;
 const STORED_TIMEOUT_MS = 2000;
 
 export interface AnsweredByMonitorDeps {
-  /** Absent where answering machines are not detected. */
+  /** The detector; undefined on calls that do not detect answering machines. */
   readonly detector: AnsweringMachineDetector | undefined;
   readonly turns: () => TurnController;
   readonly recognition: () => SpeechRecognition;
@@ -44,7 +44,7 @@ export class AnsweredByMonitor {
   #knownToMs = Number.NEGATIVE_INFINITY;
   /** A machine's words up to here were asked for. */
   #askedToMs = Number.NEGATIVE_INFINITY;
-  /** Of the open utterance: the voice in it when interim words were asked for last. */
+  /** The voiced time of the open utterance when interim words were last requested. */
   #interimAtMs = 0;
 
   constructor(deps: AnsweredByMonitorDeps) {

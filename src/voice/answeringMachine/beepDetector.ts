@@ -10,7 +10,7 @@ const LOWEST_RMS = 300;
 /** Bounds of a beep; ring-back and dial tones are longer. */
 const SHORTEST_FRAMES = 8;
 const LONGEST_FRAMES = 75;
-/** Without a tone only every fourth frame is probed; every beep is longer. */
+/** While no tone sounds, only every fourth frame is probed; every beep is longer. */
 const PROBE_EVERY_FRAMES = 4;
 /** A tone keeps its pitch within this. */
 const PITCH_TOLERANCE_HZ = 2 * STEP_HZ;

@@ -8,7 +8,7 @@ export type GreetingKind = 'machine' | 'screening' | 'human' | 'menu';
  * Tells who answers by the words of a greeting in English, Chinese, Spanish, German, French or Japanese.
  *
  * @param text - All of the utterance so far. More words may change the result.
- * @returns Undefined for words that tell nothing.
+ * @returns The kind, or undefined when the words do not tell.
  */
 export function greetingKindOf(text: string): GreetingKind | undefined {
   const words = normalized(text);

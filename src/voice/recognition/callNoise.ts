@@ -2,9 +2,9 @@ import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { NoiseSuppression, NoiseSuppressor } from '../../providers/ports/noiseSuppression.ts';
 
 export interface CallNoiseDeps {
-  /** Absent where noise is not suppressed at all. */
+  /** Suppresses noise; undefined on an installation that never does. */
   readonly noiseSuppression?: NoiseSuppression | undefined;
-  /** As the call's number says; goes before the agent. */
+  /** The setting of the call's number, which takes precedence over the agent's. */
   readonly ofNumber?: boolean | undefined;
   readonly sampleRateHz: number;
   readonly onError: (error: unknown, message: string) => void;

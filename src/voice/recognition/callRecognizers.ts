@@ -40,7 +40,7 @@ export class CallRecognizers {
     if (!deps.callSpeech) this.transcription.use([deps.speechToText]);
   }
 
-  /** Of the vendor that hears the caller. */
+  /** The name of the vendor that hears the caller. */
   get name(): string {
     return this.#current.name;
   }

@@ -7,7 +7,9 @@ import { type FrameContext, NO_WORDS, type Transcription } from './transcription
 
 /** What the caller says before the first recognizer is known: ten seconds of frames. */
 const MAX_WAITING_FRAMES = 500;
-/** Of an utterance that the next recognizer hears again: half a minute, with 300 ms before it. */
+/**
+ * An utterance is kept up to this length for the next recognizer to hear again: half a minute, with 300 ms before it.
+ */
 const MAX_UTTERANCE_FRAMES = 1500;
 const PRE_ROLL_FRAMES = 15;
 

@@ -92,7 +92,7 @@ function bestDelayOverall(heard: Float64Array, played: Float64Array): number | u
   return bestDelay(heard, played, { least: 0, most: MAX_ECHO, productAt: (from) => products[from] ?? 0 });
 }
 
-/** As {@link bestDelayOverall}, for the few delays to which a known path may have drifted. */
+/** Does the same as {@link bestDelayOverall} for the few delays to which a known path may have drifted. */
 function bestDelayNear(path: number, heard: Float64Array, played: Float64Array): number | undefined {
   const [least, most] = [Math.max(0, path - PATH_DRIFT), Math.min(MAX_ECHO, path + PATH_DRIFT)];
   return bestDelay(heard, played, { least, most, productAt: (from) => productOf(heard, played, from) });

@@ -29,7 +29,7 @@ export interface SpeechActivity {
   /** One bit per frame, 1 for voiced; the newest frame is bit 0. */
   readonly window: number;
   readonly isActive: boolean;
-  /** Undefined before the caller speaks and after the utterance is closed. */
+  /** The open utterance; undefined before the caller speaks and after it is closed. */
   readonly utterance: Utterance | undefined;
 }
 

@@ -43,7 +43,7 @@ interface TranscriptRequest {
 /** What is known of the open utterance's words. */
 interface Known {
   readonly wasRequested: boolean;
-  /** Undefined before the first transcript. */
+  /** The text of the utterance so far; undefined before the first transcript. */
   readonly text: string | undefined;
 }
 

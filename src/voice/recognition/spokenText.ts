@@ -1,7 +1,7 @@
 import type { Transcript } from '../../providers/ports/speechToText.ts';
 import type { RecognitionEvent } from '../../providers/ports/streamingSpeechToText.ts';
 
-/** Of an utterance; what a recognizer tells beyond is left out. */
+/** The longest utterance; the rest of what a recognizer reports is dropped. */
 const MAX_CHARACTERS = 10_000;
 
 /**
@@ -15,7 +15,7 @@ export class SpokenText {
   #turn = '';
   /** Words at the beginning of the turn that belong to an earlier utterance. */
   #takenWords = 0;
-  /** Of what was spoken last. */
+  /** The language that was spoken last. */
   #language: string | undefined;
   /** What ended the turn's words: the next transcript continues the turn, or begins another. */
   #state: 'open' | 'final' | 'eager_end' | 'ended' = 'open';

@@ -116,7 +116,7 @@ export class AgentSpeech implements AnswerSpeech {
     return !this.#isSynthesizing && this.#pieces.length === 0;
   }
 
-  /** That spoke last; undefined before the first words. */
+  /** The vendor that spoke last; undefined before the first words. */
   get provider(): string | undefined {
     return this.#provider;
   }

@@ -29,9 +29,9 @@ export interface AnswerSpeech {
   };
   /** Whether everything said so far was heard and more may follow. */
   readonly isStarved: boolean;
-  /** That spoke last; undefined before the first words. */
+  /** The vendor that spoke last; undefined before the first words. */
   readonly provider: string | undefined;
-  /** Where {@link heardText} is from, of a peer that does not report what it plays. */
+  /** How {@link heardText} is known when the peer does not report what it plays; undefined when it does. */
   readonly heard: HeardSource | undefined;
   /** What is said from now on belongs to another node. @see PiecePolicies.enterNode */
   enterNode(policy: InterruptionPolicy, ownsLastWords: boolean): void;

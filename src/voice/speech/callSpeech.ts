@@ -24,7 +24,7 @@ interface NamedVoice {
 
 export interface CallSpeechDeps {
   readonly providers: CallProviders;
-  /** Of the settings. */
+  /** The installation's default voice and recognizer. */
   readonly defaults: SessionSynthesis & { readonly speechToText: Recognizer };
   readonly projectId: string;
   readonly sampleRateHz: number;
@@ -43,9 +43,9 @@ export class CallSpeech {
   readonly #opened = new Map<string, Promise<SessionSynthesis>>();
   #onFallback: (fallback: ProviderFallback) => void = () => undefined;
   readonly #ownDefaults: Promise<OwnDefaults>;
-  /** Undefined while it is not known. */
+  /** Whether the project has own defaults; undefined until that is known. */
   #hasOwn: OwnDefaults | undefined;
-  /** That spoke last. */
+  /** The synthesis that spoke last. */
   latest: SessionSynthesis;
 
   constructor(deps: CallSpeechDeps) {
@@ -77,7 +77,6 @@ export class CallSpeech {
   }
 
   /**
-   * @param language - Of the first text.
    * @param place - Who names the voice.
    * @returns At once where the settings decide. Never rejects.
    */
@@ -128,7 +127,7 @@ export class CallSpeech {
     this.#deps.providers.close();
   }
 
-  /** Without an answer, the installation's credentials serve the call. */
+  /** Asks whether the project has own defaults. When that fails, the installation's credentials serve the call. */
   async #findOwnDefaults(): Promise<OwnDefaults> {
     const { providers, onError } = this.#deps;
     try {

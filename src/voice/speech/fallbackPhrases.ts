@@ -47,7 +47,7 @@ function phrasesLanguage(language: string | undefined): string {
   return Object.hasOwn(PHRASES, code) ? code : 'en';
 }
 
-/** @param code - Of the notice. */
+/** @param code - The code of the notice. */
 export function noticePhrase(code: string, phrases: FallbackPhrases): string {
   return code === AGENT_FAILED ? phrases.apology : phrases.sessionResumed;
 }
@@ -55,7 +55,7 @@ export function noticePhrase(code: string, phrases: FallbackPhrases): string {
 /**
  * Asks a caller who was not understood again, and the second time with what can be said or pressed.
  *
- * @param choices - Of the node; the first of each are named.
+ * @param choices - The node's choices; the first of each are named.
  */
 export function repromptPhrase(
   { why, count }: Extract<TurnInput, { kind: 'not_understood' }>,

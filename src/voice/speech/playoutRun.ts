@@ -8,9 +8,9 @@ export interface PlayoutRunDeps {
   readonly nextMark: () => string;
 }
 
-/** Where both directions of the stream stood when the run's first frame was played. */
+/** The position of both directions of the stream when the run's first frame was played. */
 interface RunStart {
-  /** Undefined when the peer does not report it and it is estimated. */
+  /** The samples that the peer had played; undefined when the peer does not report them and they are estimated. */
   readonly playedSamples: number | undefined;
   readonly receivedSamples: number;
 }

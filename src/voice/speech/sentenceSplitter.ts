@@ -19,7 +19,10 @@ const UNSPACED_CHARACTER = new RegExp(UNSPACED_SCRIPT, 'gv');
 const SPACED_CLAUSES = '[\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]';
 const SPACED_CLAUSE_CHARACTER = new RegExp(SPACED_CLAUSES, 'gv');
 const CLOSING_MARKS = '["\'”’»」』）)\\]]*';
-/** Of scripts that need no space after them: Chinese, Japanese, Urdu, Arabic, Hindi, Armenian, Ethiopic, Burmese, Khmer. */
+/**
+ * Full stops of scripts that need no space after them: Chinese, Japanese, Urdu, Arabic, Hindi, Armenian, Ethiopic,
+ * Burmese, Khmer.
+ */
 const FULL_STOPS = '[。！？；｡．۔؟।॥։።፧။។]';
 /** Latin full stops need a space after them. */
 const SENTENCE_END = new RegExp(

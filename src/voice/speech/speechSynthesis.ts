@@ -43,7 +43,7 @@ export interface SpeechSynthesisDeps {
   readonly textToSpeech: TextToSpeech;
   /** Speak when the first vendor fails, in this order: another voice is better than silence. */
   readonly fallbacks?: readonly TextToSpeech[] | undefined;
-  /** Of what the vendors are told, where it is not the settings'. */
+  /** Separates cached speech whose vendor options differ from the installation's settings. */
   readonly cacheScope?: string;
   /** A vendor that is not is skipped, unless it is the last one. */
   readonly isWorking?: (vendor: TextToSpeech) => boolean;
@@ -127,7 +127,10 @@ export class SpeechSynthesis {
     this.#skipUntilMs = clock.monotonicMs() + SKIP_FAILED_MS;
   }
 
-  /** @returns Undefined when the vendor spoke the whole text. @throws The signal's reason, once it is aborted. */
+  /**
+   * @returns The error that the vendor failed with; undefined when it spoke the whole text. @throws The signal's
+   * reason, once it is aborted.
+   */
   async #attempt(
     vendor: TextToSpeech,
     request: SynthesisRequest,

@@ -25,7 +25,7 @@ export class SpokenPiece {
     this.#start = start;
   }
 
-  /** Of the samples that were given to be played, those that are. */
+  /** Reports that of `given` samples, `played` were played. */
   played(given: number, played: number): void {
     this.#skipped += given - played;
     this.#played += played;

@@ -35,7 +35,7 @@ export interface SpokenFormOptions {
   readonly startsLine?: boolean | undefined;
 }
 
-/** Without Markdown, with names for signs and other words for some; the spaces around the part stay. */
+/** Returns the part without Markdown, with signs named and pronunciations applied; the spaces around it stay. */
 export function spokenForm(part: string, options: SpokenFormOptions = {}): SpokenForm {
   const { pronunciations = [], language, startsLine = true } = options;
   if (part.length > MAX_READ_CHARACTERS) return longForm(part, options);
@@ -110,7 +110,7 @@ export function lastWordEnd(text: string): number {
   return match ? match.index + match[0].length : 0;
 }
 
-/** Of a text in a synthetic voice. */
+/** Estimates how long a synthetic voice takes to speak a text. */
 export function estimatedMs(text: string, speed = 1): number {
   const han = text.match(/\p{Script=Han}/gu)?.length ?? 0;
   const seconds = han / HAN_CHARACTERS_PER_SECOND + (text.length - han) / CHARACTERS_PER_SECOND;
@@ -127,7 +127,7 @@ function nameSigns(text: EditedText, language: string | undefined): void {
   replaceLiterals(text, named);
 }
 
-/** With a space on each side where the name would run into a word. */
+/** Puts a space on each side where the name would run into a word. */
 function spaced(name: string, { index, input, 0: { length } }: RegExpExecArray): string {
   const isWordBefore = index > 0 && !/[\s("'“‘«-]/.test(input.charAt(index - 1));
   const isWordAfter = /[^\s.,;:!?)"'”’»-]/.test(input.charAt(index + length));

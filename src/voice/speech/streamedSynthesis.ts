@@ -17,7 +17,7 @@ export interface StreamedSynthesisDeps {
   readonly textToSpeech: StreamingTextToSpeech;
   /** Speaks what the vendor does not, sentence by sentence. */
   readonly fallback: SpeechSynthesis;
-  /** Of the first text, as far as it is known: the connection is made for it. */
+  /** The voice of the first text, as far as it is known: the connection is made for it. */
   readonly voice?: AgentVoice | undefined;
   readonly clock: Clock;
   /** Whether it is tried at all. Default: yes. */

@@ -23,7 +23,7 @@ const LOOKAHEAD_MS = 8000;
 const MAX_AHEAD_MS = 2 * LOOKAHEAD_MS;
 /** A vendor that says nothing for this long has said all that it was given. */
 const QUIET_MS = 500;
-/** With less than this to be heard, a quiet vendor is given more. */
+/** A quiet vendor gets more text when less than this is left to play. */
 const LOW_MS = 2000;
 const RECHECK_MS = 200;
 /** Written at once at least. */
@@ -57,9 +57,9 @@ export class StreamedText {
   readonly #sink: SpeechSink;
   readonly #resample: (samples: Int16Array) => void;
   #written = 0;
-  /** Of what was written, as it should sound. */
+  /** The estimated length of the speech of all written text. */
   #writtenMs = 0;
-  /** Of it, what is known to have sounded. */
+  /** The part of `#writtenMs` that is known to have sounded. */
   #soundedMs = 0;
   #isEnded = false;
   #isPaused = false;
@@ -176,7 +176,7 @@ export class StreamedText {
     return aheadMs + askedMs > LOOKAHEAD_MS;
   }
 
-  /** Until more is needed of a text or of its speech. */
+  /** Checks again until more text or speech is needed. */
   #recheckSoon(): void {
     this.#recheck?.cancel();
     this.#recheck = this.#deps.clock.setTimer(() => {

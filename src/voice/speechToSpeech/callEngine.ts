@@ -72,7 +72,7 @@ export class CallEngine {
   }
 }
 
-/** @returns Undefined where there are no speech-to-speech models. */
+/** @returns The engine; undefined when no speech-to-speech models are configured. */
 export function createCallEngine(
   { engines, stream, clock, onError }: CallParts,
   session: Pick<CallEngineDeps, 'language' | 'transcribe'> & {

@@ -20,7 +20,7 @@ const GAP_TIMEOUT_MS = 4000;
 
 export interface EngineConversationDeps {
   readonly engines: CallEngines;
-  /** Of the caller's audio. */
+  /** The sample rate of the caller's audio. */
   readonly sampleRateHz: number;
   readonly language: () => string;
   readonly transcribe: TranscribeFrames;

@@ -24,7 +24,7 @@ export type TranscribeFrames = (
 
 export interface EngineListeningDeps {
   readonly name: string;
-  /** Undefined once the model is lost. */
+  /** The listener; undefined once the model's connection is lost. */
   readonly listener: () => Listener | undefined;
   readonly transcribe: TranscribeFrames;
   /** The model has heard these words. */
@@ -177,7 +177,7 @@ class UtteranceListening implements RecognitionStream {
   }
 }
 
-/** @returns Undefined where it takes too long. @throws The signal's reason. */
+/** @returns The value; undefined when it takes longer than `timeoutMs`. @throws The signal's reason. */
 async function within<Value>(
   clock: Clock,
   timeoutMs: number,

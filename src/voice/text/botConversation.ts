@@ -48,7 +48,7 @@ export class BotConversation {
   readonly #words: BotWords;
   readonly #bot: Promise<TextBot>;
   #current: CurrentNode;
-  /** That the caller is understood in, where it differs from the spoken one. */
+  /** The language in which the caller is understood, where it differs from the spoken one. */
   #understood: string | undefined;
   /** Sent for a turn that was cancelled; the next turn's words begin with it. */
   #sent = '';

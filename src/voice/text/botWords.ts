@@ -46,8 +46,8 @@ export class BotWords {
   /**
    * Takes the next item. A lost bot stays lost.
    *
-   * @param timeoutMs - Undefined to wait for ever.
-   * @returns Undefined when none came in time.
+   * @param timeoutMs - The longest wait; undefined waits without limit.
+   * @returns The next item; undefined when none came in time.
    * @throws The signal's reason.
    */
   async next(signal: AbortSignal, timeoutMs: number | undefined): Promise<BotItem | undefined> {

@@ -23,7 +23,7 @@ export class GatewayLanguage {
     this.#tags.set(languageCode(tag), tag);
   }
 
-  /** @param language - Of the conversation; undefined where nothing says. */
+  /** @param language - The conversation's language; undefined when it is not known. */
   speak(language: string | undefined): void {
     if (language === undefined) return;
     const code = languageCode(language);
@@ -34,7 +34,7 @@ export class GatewayLanguage {
     this.#change(this.#tags.get(code) ?? language);
   }
 
-  /** @returns Undefined for the language that the gateway began with, until its tag is known. */
+  /** @returns The tag; undefined for the language that the gateway began with, until its tag is known. */
   tagOf(language: string | undefined): string | undefined {
     if (language === undefined) return this.#heard;
     const code = languageCode(language);

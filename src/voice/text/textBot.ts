@@ -3,10 +3,13 @@ import type { BotClip, TextClient, TextPart } from '../../streams/dialects/textD
 /** A customer's bot, as a stream names it. */
 export interface BotTarget {
   readonly url: string;
-  /** Of text turns. */
+  /** The dialect of the text turns. */
   readonly dialect: string;
   readonly streamId: string;
-  /** Of the request that opens the connection; sealed, since streams wait in a store for their connection. */
+  /**
+   * The sealed headers of the request that opens the connection. Streams wait in a store for their connection, so these
+   * are encrypted.
+   */
   readonly sealedHeaders: string;
   readonly customParameters: Readonly<Record<string, string>>;
 }

@@ -39,7 +39,7 @@ const RESUME: TurnInput = {
 export interface TextSessionDeps extends SessionHistoryDeps {
   readonly stream: TextStream;
   readonly engine: Pick<ConversationEngine, 'runTurn'>;
-  /** Absent where no other node recovers turns. */
+  /** Stores running turns, so that another node can recover them; undefined for a customer's bot. */
   readonly checkpoints?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
   readonly clock: Clock;
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;

@@ -13,7 +13,7 @@ const SLOWNESS = 1.25;
 
 export interface TextSpeechDeps extends AnswerSpeechEvents {
   readonly stream: Pick<TextStream, 'say' | 'info'>;
-  /** As the gateway names the language; undefined where it is the gateway's own. */
+  /** Returns the gateway's tag for a language; undefined for the gateway's own language. */
   readonly languageTag: (language: string | undefined) => string | undefined;
   /** Monotonic. */
   readonly nowMs: () => number;
@@ -31,7 +31,7 @@ export class TextSpeech implements AnswerSpeech {
   #outcome: 'played' | 'stopped' | undefined;
   /** All of the answer. */
   #written = '';
-  /** Of the part that goes on, what was not sent yet. */
+  /** The part of the written text that was not sent yet. */
   #unsent = '';
   #isLineStart = true;
   /** What follows is another text. */
@@ -40,7 +40,7 @@ export class TextSpeech implements AnswerSpeech {
   #startedMs: number | undefined;
   /** When all that was sent will have been spoken. */
   #spokenUntilMs = 0;
-  /** As the gateway reports it. */
+  /** What was played, in the gateway's words. */
   #played = '';
   #heardWords: string | undefined;
   #heardMs: number | undefined;

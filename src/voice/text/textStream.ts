@@ -18,7 +18,7 @@ export interface TextStream {
 }
 
 export interface TextStreamInfo {
-  /** Of the gateway's recognition and voice, in the history. */
+  /** The name of the gateway's recognition and voice in the history. */
   readonly provider: string;
   readonly projectId: string;
   readonly sessionId: string;

@@ -1,7 +1,7 @@
 import { isSpoken, WORD } from '../speech/editedText.ts';
 
 interface Word {
-  /** As it compares. */
+  /** The normalized form, for comparison. */
   readonly key: string;
   /** Its end in the text, with the signs after it. */
   readonly end: number;
@@ -11,7 +11,7 @@ interface Word {
  * Finds what was heard in what was written. A gateway reports what it has spoken: without Markdown, and with numbers in
  * words.
  *
- * @param heard - Of this text: from its start, or its last part.
+ * @param heard - What was heard of the text, from its start or at its end.
  * @returns The heard beginning of the text; as many words as were reported where they are not found.
  */
 export function textUntil(written: string, heard: string): string {

@@ -8,7 +8,7 @@ type Briefing = Extract<StreamParty, { kind: 'briefing' }>;
 interface Phrases {
   /** A template. */
   readonly announce: string;
-  /** @param words - Of the caller. */
+  /** @param words - The caller's words. */
   readonly said: (words: string) => string;
   readonly unknownCaller: string;
   readonly pressDigit: (digit: string) => string;

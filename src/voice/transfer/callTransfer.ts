@@ -56,7 +56,9 @@ export class CallTransfer {
     }
   }
 
-  /** Without a final status, the pathway's fallback is taken, or the call ends with an apology. */
+  /**
+   * Checks the deadline: when no final status came, the pathway's fallback is taken, or the call ends with an apology.
+   */
   onFrame(atMs: number): void {
     if (this.#untilMs !== undefined && atMs >= this.#untilMs) this.#end({ kind: 'failure' });
   }

@@ -15,7 +15,7 @@ export interface PartyStreamDeps
     Pick<PartyRecognitionDeps, 'voiceActivity' | 'speechToText' | 'callSpeech'> {
   readonly engine: Pick<ConversationEngine, 'find'>;
   readonly releases: Pick<ReleaseStore, 'find'>;
-  /** Of the settings. */
+  /** The installation's default voice. */
   readonly synthesis: SessionSynthesis;
 }
 

@@ -19,7 +19,7 @@ const SPOKEN_MS = 240;
 /** The digits entered so far. */
 export interface DtmfEntry {
   readonly digits: string;
-  /** Of the last digit, on the stream's clock. */
+  /** When the last digit came, on the stream's clock. */
   readonly lastMs: number;
 }
 
@@ -104,7 +104,7 @@ export function enterDigit(
 /**
  * Completes the entry after the inter-digit timeout, or when it leads on from a node that was entered after its digits.
  *
- * @param edgeDigits - As in {@link enterDigit}.
+ * @param edgeDigits - The DTMF digits of the node's edges, as for {@link enterDigit}.
  */
 export function checkDigitTimeout(
   entry: DtmfEntry | undefined,

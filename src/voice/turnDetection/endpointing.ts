@@ -1,7 +1,7 @@
 import type { TurnDetection } from '../../agents/speech/turnDetection.ts';
 import { type Completeness, completenessOf, wordsOf } from './completeness.ts';
 
-/** Where the delay lies between its bounds. @see `npm run bench:turns` */
+/** The share of the range between the shortest and the longest delay. @see `npm run bench:turns` */
 const DELAY_SHARES: Readonly<Record<Completeness, number>> = {
   complete: 0,
   open: 0.35,
@@ -39,7 +39,7 @@ export interface RecognizerAbilities {
 
 /** The caller's turn so far. */
 export interface CallerTurn {
-  /** Undefined while it is not known. */
+  /** The words so far; undefined while they are not known. */
   readonly transcript: string | undefined;
   readonly recognizedEnd: 'eager_end' | 'end_of_turn' | undefined;
 }

@@ -25,7 +25,7 @@ import {
   requestAfterMs,
 } from './endpointing.ts';
 
-/** Of a conversation of which nothing says another. */
+/** The language of a conversation whose configuration names none. */
 export const DEFAULT_LANGUAGE = 'en';
 
 /** Turn taking at one node of the pathway. */
@@ -69,7 +69,7 @@ export function turnPolicyOf(node: PathwayNode | undefined): TurnPolicy {
 
 /** Turn taking of one session at the moment: the node's policy, the caller's pauses and the language. */
 export class TurnSettings {
-  /** Of the conversation; a tag such as `zh-TW`. */
+  /** The conversation's language; a tag such as `zh-TW`. */
   language = DEFAULT_LANGUAGE;
   #node: CurrentNode | undefined;
   #policy: TurnPolicy = DEFAULT_TURN_POLICY;

@@ -25,7 +25,7 @@ export interface TurnState {
   readonly sinceMs: number;
   /** What the cancelled turn was about; the next turn's text starts with it. */
   readonly carriedText: string;
-  /** Of the whole open utterance; undefined while it is not known. */
+  /** The transcript of the whole open utterance; undefined while it is not known. */
   readonly transcript: string | undefined;
   /** The transcript was requested for the speech up to here; undefined once the caller has continued. */
   readonly requestedToMs: number | undefined;

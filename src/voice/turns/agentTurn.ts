@@ -51,7 +51,7 @@ const FILLER_INTERVAL_MS = 8_000;
 export interface AgentTurnDeps<Speech extends AnswerSpeech> {
   readonly engine: Pick<ConversationEngine, 'runTurn'>;
   readonly session: NewSession;
-  /** Of the stream, for a new session. */
+  /** Variables from the stream, for a new session. */
   readonly variables?: Readonly<Record<string, string>>;
   /** Opens what the next answer is said with. */
   readonly openSpeech: (events: AnswerSpeechEvents) => Speech;
@@ -116,9 +116,9 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
   /** Since when the caller hears nothing and no speech is being prepared. */
   #starvedSinceMs: number | undefined;
   #fillerAtMs: number | undefined;
-  /** Absent for a turn that was never preemptive. */
+  /** The commitment of a preemptive turn; undefined for other turns. */
   readonly #commitment: PendingCommitment | undefined;
-  /** Where the pathway went before the commitment. */
+  /** Nodes that the pathway entered before the commitment. */
   #passedNodes: CurrentNode[] = [];
 
   constructor(deps: AgentTurnDeps<Speech>, request: AgentTurnRequest) {

@@ -36,16 +36,16 @@ export interface AgentTurnQueueDeps<Speech extends AnswerSpeech>
   readonly onSessionOver: (outcome: SessionOutcome) => void;
   /** A turn in which the agent was heard has ended. */
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
-  /** Absent where no other node recovers turns. */
+  /** Stores running turns, so that another node can recover them; undefined for a customer's bot. */
   readonly checkpoints?: TurnCheckpoints | undefined;
   readonly onError: (error: unknown, message: string) => void;
 }
 
 /** A turn that was started before the caller's end was sure. */
 interface PreparedTurn<Speech extends AnswerSpeech> {
-  /** That the caller has switched to. */
+  /** The language that the caller has switched to. */
   readonly language: string | undefined;
-  /** Undefined while the turn before it is stored. */
+  /** The turn; undefined while the turn before it is stored. */
   turn: AgentTurn<Speech> | undefined;
   /** Set when the end was sure. */
   committed: TurnTimestamps | undefined;
@@ -56,11 +56,11 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
   readonly #deps: AgentTurnQueueDeps<Speech>;
   readonly spokenTurns: SpokenTurn[] = [];
   interruptions = 0;
-  /** Of what the caller says. */
+  /** Names the recognizer of the caller's words. */
   readonly #callerSpeech: () => MessageSpeech;
   readonly #unanswered: UnansweredMessages;
   #turn: AgentTurn<Speech> | undefined;
-  /** Of the running turn, once it is known. */
+  /** The session of the running turn, once it is known. */
   #session: Session | undefined;
   #answering: TurnInput['kind'] | undefined;
   /** The preemptive turn, until it is committed or cancelled. */

@@ -9,7 +9,7 @@ export interface TurnLogDeps {
 /**
  * Logs each turn in which the agent was heard, with the parts of its latency.
  *
- * @param fields - Of the session.
+ * @param fields - Log fields that name the session.
  */
 export function loggingTurns(
   { logger, onSpokenTurn }: TurnLogDeps,

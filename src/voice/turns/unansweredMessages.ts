@@ -8,7 +8,7 @@ export class UnansweredMessages {
   #messages: ExternalMessage[] = [];
   #transcribing: Promise<void> = Promise.resolve();
 
-  /** @param speech - Of texts that were recognized. */
+  /** @param speech - Names the recognizer of transcribed messages. */
   constructor(speech: () => MessageSpeech) {
     this.#speech = speech;
   }
