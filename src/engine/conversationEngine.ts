@@ -15,7 +15,7 @@ import type { TurnRequest, TurnSink } from './turn/turn.ts';
 export interface PreparedSession {
   readonly session: Session;
   readonly started: HistoryEvent;
-  /** Which calls of the agent are recorded. */
+  /** Names the calls of the agent that are recorded. */
   readonly recording: AgentConfig['recording'];
 }
 
@@ -47,7 +47,7 @@ export interface ConversationEngine {
    * @throws The signal's reason.
    */
   start(session: StartingSession, signal: AbortSignal): Promise<Session | undefined>;
-  /** With its newest messages. */
+  /** Finds a session with its newest messages. */
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
   /** The session with all its messages. */
   withAllMessages(session: Session): Promise<Session>;

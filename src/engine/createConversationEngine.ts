@@ -50,7 +50,7 @@ export interface ConversationEngineDeps {
   readonly usage: SessionUsage;
   /** Default: no tracing. */
   readonly tracing?: Tracer;
-  /** Absent where no events are published, as in a test. */
+  /** Publishes live events; undefined in tests, which have no subscribers. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -275,7 +275,7 @@ class Engine implements ConversationEngine {
     return { started, journal };
   }
 
-  /** As the call is now: it may have been dialed over another trunk than the first. */
+  /** Adds the call's present facts: it may have been dialed over another trunk than the first. */
   async #withCall(session: Session): Promise<Session> {
     const { callOf, onError } = this.#deps;
     if (session.callId === null || !callOf) return session;

@@ -14,7 +14,7 @@ export interface IndexedMessage {
 
 type DigestedMessage = Pick<ExternalMessage, 'role' | 'content' | 'tool_calls' | 'tool_call_id'>;
 
-/** Whose sessions a client's messages may continue. */
+/** Owns the sessions that a client's messages may continue. */
 export interface ConversationOwner {
   readonly keyId: string;
   /** Whether the client talks with the working copy. */
@@ -73,7 +73,7 @@ export class ClientConversation {
   /**
    * How many of the messages a session has already.
    *
-   * @returns Undefined where the request does not continue the session.
+   * @returns The number of messages that repeat the session; undefined when the request does not continue it.
    */
   repeatedIn({ digest, state }: Pick<Session, 'digest' | 'state'>): number | undefined {
     if (!digest) return undefined;
@@ -95,7 +95,8 @@ export class ClientConversation {
   /**
    * The digest once the session has been sent this request, before its answer.
    *
-   * @param sessionDigest - Of a session whose client sends only what is new; absent where it sends everything.
+   * @param sessionDigest - The digest of a session whose client sends only what is new; undefined where it sends
+   * everything.
    */
   digest(sessionDigest?: string | null): string {
     if (sessionDigest === undefined) return this.#digests.at(-1) ?? this.#owner;
@@ -113,7 +114,10 @@ export function digestWith(digest: string, message: DigestedMessage): string {
   return hashOf([digest, role, normalizedContent(content), calls.map(({ id }) => id), callId ?? null]);
 }
 
-/** Null equals an empty text; surrounding whitespace and line ends do not count. */
+/**
+ * Normalizes a message's text for comparison: null becomes empty, line ends become LF, and surrounding whitespace is
+ * removed.
+ */
 export function normalizedContent(content: string | null): string {
   return (content ?? '').replaceAll('\r\n', '\n').trim();
 }

@@ -54,7 +54,7 @@ export interface HistoryStats {
 
 /** What a session has heard of its caller. */
 export interface HeardSpeech {
-  /** Without the pauses. */
+  /** The seconds with voice; pauses do not count. */
   readonly voicedSeconds: number;
   /** The sum of those below. */
   readonly utterances: number;

@@ -24,7 +24,7 @@ interface PendingCalls {
  * added to the history. A user message without the results of pending calls drops these calls. System messages are
  * instructions at any position; where the last message is one, and no user message is new, the agent speaks unasked.
  *
- * @returns With the digest by which the client's next request is found.
+ * @returns The turn's input and messages, with the digest by which the client's next request is found.
  * @throws {CallwayError} 400 `nothing_to_answer`, `unknown_tool_call` or `missing_tool_results`.
  */
 export function newMessages(
@@ -160,7 +160,7 @@ function nothingToAnswer(last: IndexedMessage | undefined, count: number) {
   ]);
 }
 
-/** Without a message to answer the agent speaks at its node. */
+/** Returns the turn's input. When there is no message to answer, the agent speaks at its node. */
 function inputOf(
   last: IndexedMessage | undefined,
   results: readonly IndexedMessage[],

@@ -10,7 +10,7 @@ export interface MemoryStore {
 /**
  * The key of a session's customer memory: the call's phone number, else `variables.customerId`.
  *
- * @returns Undefined without either; such a customer has no memory.
+ * @returns The key; undefined when the session has neither, and the customer so has no memory.
  */
 export function customerOf(
   variables: Readonly<Record<string, unknown>>,

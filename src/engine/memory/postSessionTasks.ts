@@ -35,7 +35,7 @@ export interface PostSessionDeps {
 /** The post-session tasks that need a model: evaluation by the agent's criteria, and the customer's memory. */
 export function createPostSessionTasks(deps: PostSessionDeps) {
   return {
-    /** @returns Undefined without criteria, or where the agent said nothing. @throws {ModelError} */
+    /** @returns The evaluation; undefined when there are no criteria or the agent said nothing. @throws {ModelError} */
     async evaluate(session: EndedSession, signal: AbortSignal): Promise<Evaluation | undefined> {
       const criteria = session.release.agent.postEvaluationConfig?.criteria;
       if (!criteria || !session.messages.some(({ role }) => role === 'assistant')) return undefined;

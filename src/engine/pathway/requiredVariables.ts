@@ -20,7 +20,7 @@ export function missingVariables(
   });
 }
 
-/** Without those that were asked for often enough. */
+/** Returns the missing variables that were not yet asked for `MAX_QUESTIONS` times. */
 export function stillToAsk(
   missing: readonly VariableConfig[],
   asked: Readonly<Record<string, number>>,

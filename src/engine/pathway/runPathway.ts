@@ -165,7 +165,7 @@ function moveStyle(turn: TurnContext, { nodeId }: TurnMachineState): MoveStyle {
 interface Outcome {
   readonly event?: TurnMachineEvent;
   readonly ended?: TurnDone['ended'];
-  /** Absent for effects that say nothing. */
+  /** What is spoken; undefined for effects that say nothing. */
   readonly speech?: SpeechState;
 }
 

@@ -64,7 +64,7 @@ export interface EdgeSelection {
 
 export interface SelectEdgeOptions {
   readonly trigger: TurnTrigger;
-  /** As they are at the moment of the call. */
+  /** Returns the variables of an expression at the moment of the call. */
   readonly variables: (expression: PathwayEdge) => Variables;
   /** Whether the node has been spoken, so that the customer's words answer it and free its unconditional edge. */
   readonly hasSpoken: boolean;

@@ -327,7 +327,7 @@ function finish(state: TurnMachineState): Step {
   return { state: { ...state, phase: 'done' }, effects: [] };
 }
 
-/** Without a verdict a fallback is not taken: it is not known that nothing else holds. */
+/** Returns the edge that the model chose. A missing verdict takes no fallback edge: another edge might hold. */
 function judged(
   { choices, otherwise }: TurnMachineState,
   edgeId: string | null | undefined,

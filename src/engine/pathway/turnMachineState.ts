@@ -97,7 +97,7 @@ export type TurnMachineEffect =
 export interface TurnMachineContext {
   readonly graph: PathwayGraph;
   readonly style: MoveStyle;
-  /** As they are at the moment of the transition. */
+  /** Returns the variables of an expression at the moment of the transition. */
   readonly variables: (expression: PathwayEdge) => Variables;
   /** The required variables to ask for before the edge is taken. */
   readonly dueBefore: (edge: PathwayEdge) => readonly VariableConfig[];

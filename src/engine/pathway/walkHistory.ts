@@ -93,7 +93,9 @@ function earlierTurns(history: readonly ExternalMessage[]) {
   return { turns, unanswered: asked };
 }
 
-/** Without words of the person, the agent spoke first, or went on with its tools' results. */
+/**
+ * Returns the turn's input: when the person said nothing, the agent spoke first or continued with its tools' results.
+ */
 function inputOf(asked: readonly ExternalMessage[]): TurnInput {
   const words = asked.filter(({ role }) => role === 'user').map(({ content }) => content ?? '');
   if (words.length > 0) return { kind: 'user_message', text: words.join('\n') };

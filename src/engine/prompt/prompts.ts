@@ -11,7 +11,7 @@ import type { Session } from '../session/session.ts';
 import { type Passage, shownPassage } from '../tools/knowledge.ts';
 import type { TurnRequest } from '../turn/turn.ts';
 
-/** Of all prefixes together: a few hundred sessions with long prompts. */
+/** The size of all cached prefixes together: a few hundred sessions with long prompts. */
 const MAX_CACHED_CHARACTERS = 16 * 1_048_576;
 
 /** Fills the variables into a template; a missing one renders empty and is reported, unless it is optional. Never throws. */
@@ -119,7 +119,7 @@ export interface StepPromptInput {
   /** Required variables that the agent asks for now, in place of the step. */
   readonly ask: readonly VariableConfig[];
   readonly instructions: readonly string[];
-  /** That the agent speaks; undefined where it follows the person's. */
+  /** The language that the agent speaks; undefined where it follows the person's. */
   readonly language?: string | undefined;
   /** @see TurnContext.now */
   readonly now: string;

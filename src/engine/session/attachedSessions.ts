@@ -14,7 +14,7 @@ export interface AttachedSessionsDeps {
 
 /** A session as the last turn left it. */
 export interface UpToDateSession {
-  /** Undefined where there is none. */
+  /** The session; undefined where there is none. */
   readonly session: Session | undefined;
   /** Aborted when the lock is lost, or the session turns out to have ended before the turn. */
   readonly lost: AbortSignal;

@@ -17,7 +17,7 @@ export interface ReleaseStore {
   /**
    * A stamp that changes with the project's agent, pathway or tools.
    *
-   * @returns Undefined for an unknown project, or where it cannot be told.
+   * @returns The stamp; undefined for an unknown project, or when it is not known.
    */
   stampOf(projectId: string): Promise<string | undefined>;
   /** Removes releases that no live session and no unfinished webhook needs. */
@@ -36,7 +36,7 @@ export interface CurrentRelease {
   readonly releaseId: string;
 }
 
-/** Which of a project's releases a new session runs on. */
+/** Names the project release that a new session runs on. */
 export interface WantedRelease {
   readonly projectId: string;
   /** Whether to take the working copy even while a release is live. */

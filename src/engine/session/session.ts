@@ -40,9 +40,9 @@ export interface SessionMessage {
   readonly latencyMs?: number;
   readonly latencyParts?: LatencyParts;
   readonly latencyDetails?: LatencyDetails;
-  /** Absent on what was written. */
+  /** The recognition and voice; undefined on written text. */
   readonly speech?: MessageSpeech;
-  /** Absent on what was written, and where it is not known. */
+  /** When the words were spoken; undefined on written text, and when it is not known. */
   readonly spoken?: SpokenTimes;
   readonly interrupted?: boolean;
   /** The peer does not report what it plays: it is estimated from the pacing, unless its client truncated the answer. */
@@ -68,9 +68,9 @@ export interface SpokenTimes {
 
 /** The providers that a spoken message went through, by the names of the settings, such as `openai` or `local`. */
 export interface MessageSpeech {
-  /** Of the caller's words. */
+  /** The provider that recognized the caller's words. */
   readonly recognition?: string | undefined;
-  /** Of the agent's words; where a fallback voice took over, the last one. */
+  /** The provider that spoke the agent's words; where a fallback voice took over, the last one. */
   readonly synthesis?: string | undefined;
 }
 
@@ -82,11 +82,11 @@ export interface LatencyParts extends LatencyDurations {
 
 /** Shares of a latency's parts, in milliseconds; of what was written, of `latencyMs`. */
 export interface LatencyDetails {
-  /** Of `answerMs`: the model's requests, until their tool calls or the first words. */
+  /** The part of `answerMs` in the model's requests, until their tool calls or the first words. */
   readonly modelMs?: number | undefined;
-  /** Of `answerMs`: the tools that ran before the first words. */
+  /** The part of `answerMs` in tools that ran before the first words. */
   readonly toolMs?: number | undefined;
-  /** Of `speechMs`: from the first words to the first text that could be spoken, such as a sentence. */
+  /** The part of `speechMs` from the first words to the first text that could be spoken, such as a sentence. */
   readonly sentenceMs?: number | undefined;
 }
 
@@ -94,15 +94,15 @@ export interface LatencyDetails {
 export interface LatencyDurations {
   /** In the jitter buffer: from a packet's arrival to its samples. */
   readonly bufferMs: number;
-  /** Until the end of the caller's turn was detected. */
+  /** The time until the end of the caller's turn was detected. */
   readonly endpointingMs: number;
-  /** Until the final transcript. */
+  /** The time until the final transcript. */
   readonly transcriptionMs: number;
-  /** Until the answer's first words: lock, session, edge selection and model. */
+  /** The time until the answer's first words: lock, session, edge selection and model. */
   readonly answerMs: number;
-  /** Until the first synthesised samples. */
+  /** The time until the first synthesised samples. */
   readonly speechMs: number;
-  /** Until they were sent to the caller. */
+  /** The time until these were sent to the caller. */
   readonly playoutMs: number;
 }
 
@@ -145,7 +145,7 @@ export interface CallFacts {
   readonly fromNumber: string;
   readonly toNumber: string;
   readonly callId: string;
-  /** Null until the call was dialed. */
+  /** The trunk's id; null until the call was dialed. */
   readonly trunkId: string | null;
 }
 
@@ -172,7 +172,7 @@ export interface SessionState {
   readonly messages: readonly SessionMessage[];
   /** How many came before `messages`. Default: none. */
   readonly messagesBefore?: number;
-  /** Null before the first turn. */
+  /** The current node's id; null before the first turn. */
   readonly currentNodeId: string | null;
   /** Whether the current node has been spoken, so that the customer's next words answer it. */
   readonly hasSpoken: boolean;
@@ -187,19 +187,19 @@ export interface SessionState {
   readonly memory: string | null;
   /** The session's call, as known at its start; absent without one. */
   readonly call?: CallFacts;
-  /** Where the pathway begins, instead of at its start node. */
+  /** The node at which the pathway begins, instead of its start node. */
   readonly startNodeId?: string;
   /** Said instead of the first node's words; absent once it was said. */
   readonly greeting?: string;
   /** The SIP status that the call is rejected with. */
   readonly rejectedWith?: number;
-  /** Absent but in sessions of tests. */
+  /** The test that the session belongs to; undefined in other sessions. */
   readonly test?: SessionTest;
 }
 
 /** What a test says of its session, which sends no webhook, remembers no customer and counts in no limit. */
 export interface SessionTest {
-  /** That the session runs on, whatever is current. */
+  /** The id of the release that the session runs on, even when another one is current. */
   readonly releaseId: string;
   readonly toolMocks: readonly ToolMock[];
   /** Whether tools without a mock are called. */

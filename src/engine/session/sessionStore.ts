@@ -34,7 +34,7 @@ export interface SessionEnding {
 export interface SessionStore {
   /** @throws {CallwayError} 400 `session_id_in_use` when a live session has this id. */
   insert(session: Session, started: HistoryEvent): Promise<void>;
-  /** With its newest messages. */
+  /** Finds a session with its newest messages. */
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
   /** The session's messages before those that it has; empty once it has ended. */
   messagesBefore(session: Session): Promise<readonly SessionMessage[]>;

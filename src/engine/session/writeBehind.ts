@@ -89,7 +89,7 @@ export class WriteBehind implements TurnStore {
     this.#hold(session);
   }
 
-  /** As this node knows it, without the database. */
+  /** Returns the session as this node holds it, without a database query. */
   peek(projectId: string, sessionId: string): Session | undefined {
     return this.#held.get(keyOf(projectId, sessionId))?.newest;
   }

@@ -4,7 +4,7 @@ import type { CallFacts } from '../session/session.ts';
 export interface CallbackRequest {
   readonly projectId: string;
   readonly sessionId: string;
-  /** Of the session that orders it. */
+  /** The call of the session that orders it. */
   readonly call: CallFacts;
   readonly variables: Readonly<Record<string, unknown>>;
   /** ISO 8601. */

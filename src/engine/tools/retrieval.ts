@@ -61,7 +61,7 @@ export function queryOf(
 /**
  * Lets a channel start the retrieval for the next answer while the customer still speaks.
  *
- * @returns Undefined where neither the node nor the ones after it use documents.
+ * @returns The prefetch; undefined where neither the node nor the ones after it use documents.
  */
 export function prefetchRetrievalAt(turn: TurnContext, node: PathwayNode): CurrentNode['prefetchRetrieval'] {
   const { deps, graph, session, render } = turn;

@@ -31,7 +31,7 @@ export interface ToolResultOf {
   readonly ok: boolean;
   /** Id of the project's tool, or name of a built-in one. */
   readonly tool: string;
-  /** Of a transfer that was refused at once. */
+  /** The outcome of a transfer that was refused at once. */
   readonly transfer?: TransferOutcome;
 }
 
@@ -42,7 +42,7 @@ export interface ToolCallsOutcome {
 }
 
 interface CallResult {
-  /** Of the project; absent for a built-in one. */
+  /** The project's tool; undefined for a built-in one. */
   readonly tool?: Tool;
   readonly outcome: ToolOutcome;
   readonly halt?: Halt;

@@ -202,7 +202,7 @@ function isEmpty({ hasWords, calls }: ModelAnswer): boolean {
  * Has the model that speaks itself answer. Where it fails, which it tells the channel, the chat model goes on from what
  * was said.
  *
- * @returns Undefined where there is none, or it has failed.
+ * @returns The answer; undefined where there is no such model, or it has failed.
  */
 async function askSpeakingModel(
   turn: TurnContext,

@@ -15,10 +15,11 @@ export class AnswerWaits {
   #current: Wait | undefined;
 
   /**
-   * Begins a wait, which ends the current one. A model that is asked again has given no words: its earlier request is not
+   * Begins a wait, which ends the current one. A model that is asked again has given no words: its earlier request is
+   * not
    * counted.
    *
-   * @param waitedFor - Undefined where the tools have ended.
+   * @param waitedFor - What is waited for; undefined when the tools have ended.
    */
   begin(waitedFor: WaitedFor | undefined, nowMs: number): void {
     const isAskedAgain = this.#current?.waitedFor === 'model' && waitedFor === 'model';

@@ -35,7 +35,7 @@ export interface SpokenDelivery {
   onNode(current: CurrentNode, hasSpokenFor: boolean): Promise<void> | undefined;
   /** Called when the turn begins to wait for the model or for tools, and with undefined when its tools have ended. */
   readonly onWait?: AnswerWait;
-  /** Of a preemptive turn. */
+  /** The commitment of a preemptive turn; undefined for other turns. */
   readonly commitment?: Commitment;
   /**
    * The model that hears the customer and speaks itself, in place of the chat model; undefined where it has failed. Its
@@ -59,7 +59,7 @@ export interface SpokenDelivery {
 
 type AnswerWait = (waitedFor: 'model' | 'tool' | undefined) => void;
 
-/** Until a preemptive turn is committed, no tool has effects, and a turn that fails leaves no trace. */
+/** Commits a preemptive turn: until then no tool has effects, and a turn that fails leaves no trace. */
 export interface Commitment {
   readonly isPending: boolean;
   /** Resolves when the turn is committed; rejects with its abort reason. */
@@ -102,7 +102,7 @@ export interface Delivered {
   readonly latencyMs?: number;
   readonly latencyParts?: LatencyParts;
   readonly latencyDetails?: LatencyDetails;
-  /** Absent where nothing was spoken. */
+  /** How the words were spoken; undefined where nothing was. */
   readonly speech?: MessageSpeech | undefined;
   readonly events?: readonly {
     readonly type: HistoryEventType;

@@ -70,7 +70,7 @@ export class Journal {
     this.#latestInstruction = session.state.latestInstruction ?? 0;
   }
 
-  /** With the session's facts. */
+  /** The session's variables with its facts. */
   get variables(): Readonly<Record<string, unknown>> {
     this.#withFacts ??= withFacts(this.#variables, this.#session);
     return this.#withFacts;
@@ -342,7 +342,7 @@ export class Journal {
   }
 }
 
-/** Of what the customer said. */
+/** Returns when the customer said the turn's words. */
 function spokenTimes({ spokenFromMs, beganAtMs }: TurnRequest): SpokenTimes | undefined {
   if (spokenFromMs === undefined || beganAtMs === undefined) return undefined;
   return { from: new Date(spokenFromMs).toISOString(), to: new Date(beganAtMs).toISOString() };

@@ -13,7 +13,7 @@ export type TurnInput =
   | { readonly kind: 'begin' }
   /**
    * @property isScreening - A call screening service asks.
-   * @property language - That was spoken, as a recognizer tells it.
+   * @property language - The language that was spoken, as a recognizer reports it.
    * @property late - What `text` only stands for, where a model that speaks itself answers before the words are known.
    * Never rejects.
    */
@@ -30,8 +30,9 @@ export type TurnInput =
   /**
    * The customer spoke, and it is not known what they said.
    *
-   * @property count - Which time in a row this is, from 1.
-   * @property leadsOn - The customer was asked again often enough: the pathway leads on. Before, the channel asks again.
+   * @property count - How many times in a row this has happened, from 1.
+   * @property leadsOn - The customer was asked again often enough: the pathway leads on. Before, the channel asks
+   * again.
    * @property message - What the recognizer failed with.
    */
   | {
@@ -77,7 +78,7 @@ export interface ToolResult {
 
 export interface TurnRequest {
   readonly input: TurnInput;
-  /** Of the channel, for a session's first turn; those that the session has go before. */
+  /** The channel's variables for a session's first turn; variables that the session has take precedence. */
   readonly variables?: Readonly<Record<string, unknown>>;
   /** Messages from outside of the session, to add to it before this turn. */
   readonly history?: readonly ExternalMessage[];

@@ -33,7 +33,7 @@ export interface ModelChoice extends Readonly<Record<ExecutionMode, string>> {
   /**
    * What agents and nodes name, by the credentials of their project. Absent where one model serves all.
    *
-   * @param mode - Whose model answers where the configuration names none.
+   * @param mode - The mode whose model answers where the configuration names none.
    */
   readonly choose?: (
     projectId: string,
@@ -52,11 +52,11 @@ export interface ChosenChat {
 
 /** A model was left for the next one before its first word. */
 export interface ChatFallback {
-  /** As `endpoint/model`. */
+  /** The abandoned model, as `endpoint/model`. */
   readonly from: string;
   readonly to: string;
   readonly reason: string;
-  /** That is asked now. */
+  /** The model that is asked now. */
   readonly model: string;
 }
 
@@ -85,13 +85,13 @@ export interface ModelAccess {
   readonly modelName: string;
   readonly usage: UsageMeter;
   readonly signal: AbortSignal;
-  /** Absent outside of a traced turn. */
+  /** Starts a model span; undefined outside of a traced turn. */
   readonly startSpan?: ((request: ChatRequest, provider: string) => ModelSpan) | undefined;
 }
 
 /** Adds up the token usage of several requests. */
 export class UsageMeter {
-  /** That answered last, where it is not the one that was to answer. */
+  /** The model that answered last, where it is not the chosen one. */
   model: string | undefined;
   #total: TurnUsage = { modelCalls: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0 };
 
@@ -115,7 +115,7 @@ export interface TurnDeps {
   readonly tools: ToolRunner;
   readonly templates: TemplateCache;
   readonly knowledge?: KnowledgeRetriever;
-  /** Absent where no calls can be placed. */
+  /** Schedules a callback; undefined where no calls can be placed. */
   readonly scheduleCallback?: ScheduleCallback;
   readonly clock: Clock;
   readonly shares: ComputeShares;
@@ -229,7 +229,7 @@ export function isSpoken({ request }: Pick<TurnContext, 'request'>): boolean {
   return request.delivery !== undefined;
 }
 
-/** Where the turn is on the pathway; undefined before its begin. */
+/** Returns the turn's node on the pathway; undefined before the turn begins. */
 export function currentNode({ graph, journal }: Pick<TurnContext, 'graph' | 'journal'>) {
   return journal.nodeId === null ? undefined : graph.node(journal.nodeId);
 }

@@ -24,7 +24,7 @@ export class TurnEvents {
   readonly #liveEvents: LiveEvents | undefined;
   readonly #session: Session;
   readonly #turn: number;
-  /** Undefined once the turn is committed. */
+  /** Events to publish once the turn is committed; undefined from then on. */
   #held: NewLiveEvent[] | undefined;
 
   constructor(liveEvents: LiveEvents | undefined, session: Session, commitment?: Commitment) {
