@@ -72,7 +72,7 @@ export function renderBody(
   }
 }
 
-/** @returns Undefined for a type in which values cannot be escaped. */
+/** @returns The format; undefined for a type in which values cannot be escaped. */
 export function bodyFormatOf(contentType: string): BodyFormat | undefined {
   const [type = ''] = contentType.toLowerCase().split(';', 1);
   const name = type.trim();

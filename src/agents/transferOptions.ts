@@ -83,10 +83,10 @@ export const transferOptionFields = Object.fromEntries(
   Object.entries(transferFields).map(([name, field]) => [name, field.optional()]),
 ) as { [Name in keyof typeof transferFields]: z.ZodOptional<(typeof transferFields)[Name]> };
 
-/** Without targets. */
+/** The options of a transfer, which do not include its targets. */
 export const transferOptions = z.strictObject(transferOptionFields);
 
-/** As a channel passes it on; `to` is the first target. */
+/** A transfer as a channel passes it on; `to` is the first target. */
 export const transferRequest = transferOptions.extend({
   targets: z
     .array(targetWithTrunk(z.string().min(1).max(255)))
@@ -107,7 +107,7 @@ export interface GivenTargets {
   readonly trunkId?: string | undefined;
 }
 
-/** @returns Undefined for none, both or an empty list. */
+/** @returns The targets; undefined when none, an empty list, or both forms were given. */
 export function targetsOf({ to, targets, trunkId }: GivenTargets): readonly TransferTarget[] | undefined {
   if (to !== undefined && targets !== undefined) return undefined;
   const given = to === undefined ? (targets ?? []) : [to];

@@ -21,14 +21,15 @@ export interface TransferTarget {
   readonly trunkId?: string | undefined;
 }
 
-/** As users and models write it. */
+/** A transfer target as users and models write it. */
 export type TransferTargetInput = string | TransferTarget;
 
 /**
- * Reads a transfer target: a number is normalized; a `sip:` URI loses its headers, such as `Replaces`, its password, and
+ * Reads a transfer target: a number is normalized; a `sip:` URI loses its headers, such as `Replaces`, its password,
+ * and
  * the parameters that do not name where to call.
  *
- * @returns Undefined for anything else.
+ * @returns The target; undefined for text that is neither a number nor a `sip:` URI.
  */
 export function readTransferTarget(text: string): string | undefined {
   if (text.length > MAX_LENGTH) return undefined;
@@ -44,9 +45,9 @@ export function readTransferTarget(text: string): string | undefined {
 }
 
 /**
- * Where a `sip:` URI leads.
- *
- * @returns The host as {@link sipHost} writes it, and the port if the URI names one; undefined for a number, and for a host
+ * Reads the host that a `sip:` URI leads to.
+ * @returns The host as {@link sipHost} writes it, and the port if the URI names one; undefined for a number, and for a
+ * host
  *   that is neither a name nor an address.
  */
 export function readSipHost(
@@ -83,7 +84,7 @@ export const transferTarget = targetWithTrunk(
     .refine((text) => readTransferTarget(text) !== undefined, `must be ${TRANSFER_TARGET_SYNTAX}`),
 );
 
-/** Where a model may transfer to. */
+/** The targets that a model may transfer to. */
 export const transferTargets = z.array(transferTarget).max(100);
 
 export function toTransferTarget(given: TransferTargetInput): TransferTarget {
@@ -93,7 +94,7 @@ export function toTransferTarget(given: TransferTargetInput): TransferTarget {
 /**
  * Finds a target among the only ones that are allowed.
  *
- * @param allowed - Of the agent; null allows any.
+ * @param allowed - The agent's targets; null allows any.
  * @returns The target, with the trunk of its entry where it names none; undefined where it is not allowed, or only over
  *   another trunk.
  */

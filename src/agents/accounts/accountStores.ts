@@ -45,7 +45,7 @@ export interface ApiKeyStore {
 export interface AuditStore {
   append(entry: AuditEntry): Promise<void>;
   list(projectId: string, page: Page): Promise<PageOf<AuditEntry>>;
-  /** Of all projects, deleted ones included. */
+  /** Removes the entries of all projects, deleted ones included. */
   removeOlderThan(time: Date): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export interface IdempotencyStore {
 export interface LegacyUse {
   readonly projectId: string;
   readonly route: string;
-  /** As `2026-11-21`, in UTC. */
+  /** The UTC day, as `2026-11-21`. */
   readonly day: string;
   readonly requests: number;
 }

@@ -77,7 +77,7 @@ const fields = {
     ),
 };
 
-/** Which numbers a project may call, and how much; null means no limit. */
+/** Limits which numbers a project may call, and how much; null means no limit. */
 export const callLimits = z.strictObject(fields).meta({ id: 'CallLimits' });
 export const callLimitsPatch = z.strictObject(fields).partial();
 

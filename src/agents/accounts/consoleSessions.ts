@@ -1,4 +1,4 @@
-/** Of a working day; it is not prolonged. */
+/** A console session lasts a working day; it is not prolonged. */
 export const CONSOLE_SESSION_MS = 12 * 3_600_000;
 
 /** A browser's sign-in to the console: an id in a cookie stands for a credential, on all nodes. */

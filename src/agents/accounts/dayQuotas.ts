@@ -53,7 +53,7 @@ export async function requireVendorQuotas(
   await requireUnused(deps, projectId, await quotasFor(deps, projectId), names);
 }
 
-/** @param usage - Of the day. */
+/** @param usage - The day's usage. */
 export function vendorQuotasUsed(usage: Partial<Record<UsageKind, number>>): Record<VendorQuota, number> {
   const used = ({ kind, unit }: (typeof VENDOR_QUOTAS)[VendorQuota]) =>
     Math.round((100 * (usage[kind] ?? 0)) / unit) / 100;

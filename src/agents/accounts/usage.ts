@@ -24,7 +24,7 @@ export type UsageKind = (typeof USAGE_KINDS)[number];
 
 export interface DayUsage {
   readonly projectId: string;
-  /** As `2026-11-21`. */
+  /** The UTC day, as `2026-11-21`. */
   readonly day: string;
   readonly kind: UsageKind;
   readonly amount: number;
@@ -47,7 +47,7 @@ export interface UsageMeterDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** As late as another node, or another thread, knows it. */
+/** The longest delay until another node or thread sees the usage. */
 const FLUSH_INTERVAL_MS = 1000;
 
 /** Adds up usage and stores it every second, so that no call or turn waits for it; at once where a limit goes by it. */

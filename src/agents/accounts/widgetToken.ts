@@ -143,7 +143,7 @@ export function requireOrigin(
   throw new CallwayError('forbidden', 'origin_not_allowed', message);
 }
 
-/** As a browser writes it. @see https://www.rfc-editor.org/rfc/rfc6454#section-6.2 */
+/** Whether the text is an origin as a browser writes it. @see https://www.rfc-editor.org/rfc/rfc6454#section-6.2 */
 function isOrigin(text: string): boolean {
   if (!/^https?:\/\/[^*]+$/.test(text) || !URL.canParse(text)) return false;
   return new URL(text).origin === text;

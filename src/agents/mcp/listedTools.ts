@@ -8,7 +8,9 @@ import type { ForeignTool } from './mcpTools.ts';
 
 /** Tools of one server. A model chooses badly among more. */
 export const MAX_LISTED_TOOLS = 128;
-/** With those that have vanished, the oldest of which are forgotten. */
+/**
+ * The most tools that are kept of one server, including those that it no longer lists; the oldest of these are removed.
+ */
 const MAX_KEPT_TOOLS = 256;
 const MAX_SKIPPED = 20;
 const MAX_SCHEMA_BYTES = 65_536;

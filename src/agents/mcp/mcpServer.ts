@@ -67,7 +67,7 @@ export type McpServerPatch = z.output<typeof mcpServerPatch>;
 export type ShownMcpServer = z.infer<typeof mcpServer>;
 export type McpListing = z.infer<typeof listing>;
 
-/** As it is stored, with the values of its headers. */
+/** A stored MCP server, with the values of its headers. */
 export interface McpServer extends McpServerInput {
   readonly id: string;
   readonly listing: McpListing;

@@ -72,7 +72,7 @@ export function expressionVariables(expression: unknown): string[] {
   return [...new Set(expressionPaths(expression).map((path) => path.split('.', 1)[0] ?? ''))];
 }
 
-/** As {@link expressionVariables}, with their paths: `customer.name`. */
+/** Does the same as {@link expressionVariables}, but returns paths: `customer.name`. */
 export function expressionPaths(expression: unknown): string[] {
   const paths = new Set<string>();
   collectVariables(expression, paths, 0);

@@ -5,7 +5,7 @@ import type { Pathway } from './schema/pathwaySchema.ts';
 /** A pathway, indexed for traversal. */
 export interface PathwayGraph {
   readonly nodes: readonly PathwayNode[];
-  /** Undefined only in a graph that cannot be saved. */
+  /** The start node; undefined only in a graph that cannot be saved. */
   readonly start: PathwayNode | undefined;
   node(id: string): PathwayNode | undefined;
   /** The node's own outgoing edges, in evaluation order. */

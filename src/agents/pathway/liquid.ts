@@ -11,7 +11,7 @@ const MEMORY_LIMIT = 200_000;
 const MAX_ENTRIES = 1_000;
 /** Entries of a list that is written as text. */
 const MAX_WRITTEN_ENTRIES = 10_000;
-/** Of a filter's operand, such as a separator, a format or the name of a property. */
+/** The longest operand of a filter, such as a separator, a format or the name of a property. */
 const MAX_OPERAND_CHARACTERS = 1_000;
 /** Filters whose cost does not depend on the length of the list. */
 const CONSTANT_FILTERS: ReadonlySet<string> = new Set(['size', 'first', 'last', 'default']);
@@ -117,7 +117,7 @@ export function renderLiquid(parsed: Template[], variables: Variables, options: 
   return renderInto(contextOf(variables, options), parsed);
 }
 
-/** As {@link renderLiquid}, but parts that fail are left out; all of them share the limits. */
+/** Does the same as {@link renderLiquid}, but leaves out parts that fail; all parts share the limits. */
 export function renderLiquidParts(
   parsed: readonly Template[],
   variables: Variables,

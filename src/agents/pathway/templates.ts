@@ -101,7 +101,7 @@ export function templateVariables(template: string): string[] {
   return isPlainText(template) ? [] : reportingErrors(() => liquid.globalVariablesSync(parse(template)));
 }
 
-/** As {@link templateVariables}, with their paths: `customer.name`. */
+/** Does the same as {@link templateVariables}, but returns paths: `customer.name`. */
 export function templatePaths(template: string): string[] {
   return isPlainText(template) ? [] : reportingErrors(() => liquid.globalFullVariablesSync(parse(template)));
 }

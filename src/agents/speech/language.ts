@@ -6,11 +6,11 @@ type Variables = Readonly<Record<string, unknown>>;
 
 /** The speech of a conversation at one moment. */
 export interface CurrentSpeech {
-  /** With the voice of the language. */
+  /** The speech configuration with the voice of the language. */
   readonly speech: SpeechConfig;
-  /** Undefined where nothing says. */
+  /** The language; undefined when nothing names one. */
   readonly language: string | undefined;
-  /** That the recognizer tells apart; fewer than two where it need not. */
+  /** The languages that the recognizer tells apart; fewer than two when it need not. */
   readonly languages: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export function languageAt(agent: Given, node: Given, variables: Variables): str
 /**
  * The language that a person has switched to.
  *
- * @param spoken - As the recognizer tells it, such as `zh`.
+ * @param spoken - The language as the recognizer reports it, such as `zh`.
  * @returns One of `languages`; undefined where the conversation stays in its own.
  */
 export function switchedLanguage(

@@ -6,7 +6,7 @@ import { CREDENTIAL_NAMES, type CredentialName, TWILIO } from '../../providers/p
 import { targetUrl } from '../fields.ts';
 
 const MAX_KEY_CHARACTERS = 1000;
-/** Of a shorter key the hint would tell too much. */
+/** The shortest key of which a hint is shown; the hint of a shorter one would reveal too much. */
 const MIN_HINTED_CHARACTERS = 12;
 const HINT_CHARACTERS = 4;
 

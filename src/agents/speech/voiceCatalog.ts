@@ -2,16 +2,16 @@ import { invalid } from '../../base/errors.ts';
 import type { SynthesisProvider } from '../../providers/ports/providerNames.ts';
 import type { SpeechConfig } from './speechConfig.ts';
 
-/** Of one request; those of a larger pathway are found out at their first use. */
+/** The most voices that one request checks; those of a larger pathway are checked at their first use. */
 const MAX_ASKED = 20;
 
 /** Knows the voices of providers that can be asked. */
 export interface VoiceCatalog {
   /**
-   * With the project's credentials. Never rejects.
+   * Whether the provider has the voice, by the project's credentials. Never rejects.
    *
    * @param provider - Default: the installation's.
-   * @returns Undefined where the provider cannot be asked, or does not tell.
+   * @returns Whether it has; undefined when the provider cannot be asked, or does not tell.
    */
   has(
     projectId: string,

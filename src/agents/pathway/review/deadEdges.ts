@@ -29,7 +29,7 @@ export function isAlwaysTaken(condition: Condition): boolean {
   return condition === null || constantValue(condition) === true;
 }
 
-/** @param edges - Of one node, in the order of the graph by priority. */
+/** @param edges - The edges of one node, in the order of the graph by priority. */
 function deadEdgesOf(edges: readonly PathwayEdge[]): DeadEdge[] {
   const dead: DeadEdge[] = [];
   const firstWith = new Map<string, PathwayEdge>();

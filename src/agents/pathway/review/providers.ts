@@ -33,7 +33,7 @@ import type { Problem } from './problem.ts';
 export interface KnownProviders {
   /** Those that have credentials. */
   readonly configured: ReadonlySet<CredentialName>;
-  /** Where neither agent nor node names one. */
+  /** The recognition provider that serves when neither agent nor node names one. */
   readonly recognition: RecognitionProvider;
   readonly synthesis: SynthesisProvider;
   readonly chat: ChatEndpoint;

@@ -46,13 +46,13 @@ export interface ReviewOptions extends KnownNames {
   readonly toolNames?: ReadonlyMap<string, string>;
   /** The variables of the tools' `resultMapping` by the tool's id. */
   readonly toolVariables?: ReadonlyMap<string, readonly string[]>;
-  /** Where the project may call; without it, targets of transfers are not reviewed. */
+  /** The destinations that the project may call; when undefined, transfer targets are not reviewed. */
   readonly destinations?: Destinations | undefined;
   /** Ids of tools that their MCP servers no longer list. */
   readonly vanishedTools?: ReadonlySet<string>;
-  /** Without them, choices of providers are not reviewed. */
+  /** The providers that are known; when undefined, choices of providers are not reviewed. */
   readonly providers?: KnownProviders;
-  /** Whose templates and required variables are reviewed too. */
+  /** The agent, whose templates and required variables are reviewed too. */
   readonly agent?: AgentConfig;
 }
 
