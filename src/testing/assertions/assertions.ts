@@ -258,7 +258,7 @@ function wordsOf(exchanges: readonly Exchange[]): string {
   return exchanges.flatMap(({ agent }) => (agent === '' ? [] : agent)).join('\n');
 }
 
-/** Without differences of case and spacing. */
+/** Removes differences of case and spacing. */
 function folded(text: string): string {
   return text.normalize('NFC').toLowerCase().replaceAll(/\s+/g, ' ');
 }

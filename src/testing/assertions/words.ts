@@ -9,7 +9,7 @@ export function wordsIn(text: string): string[] {
 /**
  * Finds a sequence of words in linear time: both are written by users.
  *
- * @returns Where it begins, from a place on; -1 where it does not.
+ * @returns The index at which it begins, searched from `from` on; -1 when it does not occur.
  * @see Knuth, Morris, Pratt: Fast Pattern Matching in Strings (1977)
  */
 export function indexOfWords(words: readonly string[], wanted: readonly string[], from = 0): number {

@@ -8,7 +8,7 @@ import { parseArguments } from '../../engine/tools/toolRunner.ts';
 import type { RunCase } from '../runs/testRunStore.ts';
 import { maskPersonalData, type PersonalSources } from './maskPersonalData.ts';
 
-/** As in a test case. */
+/** A test case has the same limit. */
 const MAX_TURNS = 200;
 const MAX_MOCKS = 100;
 const MAX_TEXT_CHARACTERS = 20_000;
@@ -20,7 +20,7 @@ const LONGEST_PAUSE_MS = 10_000;
 const CHARACTERS_PER_SECOND = 15;
 /** The longest time that a caller listens before interrupting. */
 const LATEST_INTERRUPTION_MS = 60_000;
-/** Of all turns, and of all results, so that the API can store the case; what is beyond is left out. */
+/** The most characters of all turns, and of all results, so that the API can store the case; the rest is left out. */
 const MAX_CASE_CHARACTERS = 28_000;
 const MAX_REPLAYED_CHARACTERS = 200_000;
 /** A result that is deeper stays text. */
@@ -31,7 +31,7 @@ export interface CaseFromSession {
   readonly name?: string | undefined;
   /** Whether to mask personal data. */
   readonly mask: boolean;
-  /** Of all turns, and of all results. */
+  /** The most characters of all turns, and of all results. */
   readonly maxCharacters?: number;
 }
 
@@ -178,7 +178,7 @@ function pauseBetween(before: SessionMessage | undefined, message: SessionMessag
   return waitMs < SHORTEST_PAUSE_MS ? [] : [{ waitMs: Math.min(waitMs, LONGEST_PAUSE_MS) }];
 }
 
-/** Without what was found out in the session. */
+/** Returns the variables that the session began with: those that were found out in it are left out. */
 function initialVariables({ variables, events }: HistoryDetail): Record<string, unknown> | null {
   const set = new Set(events.filter(({ type }) => type === 'variable_set').map(({ data }) => data.name));
   const initial = Object.entries(asObject(variables)).filter(([name]) => !set.has(name));
@@ -213,7 +213,7 @@ function assertionsOf(events: readonly HistoryEvent[]): TestCaseInput['assertion
   ];
 }
 
-/** Of the project's own tools: built-in ones work in a test too, and a client's are its own. */
+/** Returns the events of the project's own tools: built-in ones work in a test too, and a client's are its own. */
 function ownTools(events: readonly HistoryEvent[], type: 'tool_called' | 'tool_result'): HistoryEvent[] {
   return events.filter(
     (event) =>
@@ -239,7 +239,7 @@ function fromJson(text: string): NonNullable<ToolMock['result']> {
   }
 }
 
-/** Of brackets, those in strings included. */
+/** Returns how deep brackets are nested; it counts those in strings too. */
 function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;

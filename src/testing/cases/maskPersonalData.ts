@@ -33,7 +33,7 @@ const NO_NAME =
   /^(?:and|but|the|from|for|with|here|calling|speaking|please|not|van|von|der|den|del|und|y|et|mr|mrs|dr)$/i;
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** Where values of a person are told by their names, and in which words a person introduces themself. */
+/** Names the objects whose fields hold personal values, and the words in which a person introduces themself. */
 export interface PersonalSources {
   /** JSON objects: variables, arguments and results of tools. */
   readonly values: readonly unknown[];

@@ -10,11 +10,11 @@ const RING_TIMEOUT_MS = 30_000;
 const AUDIO_ATTEMPTS = 6;
 
 export interface LineDeps {
-  /** Of the simulated callers. */
+  /** The telephony of the simulated callers. */
   readonly telephony: Pick<Telephony, 'dial'>;
   /** What the caller hears and says. */
   readonly connectAudio: (media: MediaSession, callId: string) => Promise<AudioStream>;
-  /** Of the node under test. */
+  /** The test calls that the node under test expects. */
   readonly testCalls: ExpectedTestCalls;
   readonly now: () => number;
 }

@@ -24,7 +24,7 @@ const MAX_OVERLAP_MS = 60_000;
 /** Noise is queued so far ahead. */
 const NOISE_AHEAD_MS = 60;
 
-/** Of the caller's words, on the stream's clock. */
+/** The time of the caller's words, on the stream's clock. */
 export interface SpokenSince {
   readonly startMs: number;
   readonly endMs: number;

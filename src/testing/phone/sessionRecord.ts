@@ -20,7 +20,7 @@ export interface RecordedCall {
   readonly projectId: string;
   readonly sessionId: string;
   readonly callId: string;
-  /** That the session begins with. */
+  /** The variables that the session begins with. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 

@@ -29,6 +29,6 @@ export interface PlayChannel {
     signal: AbortSignal,
     interruption?: Interruption,
   ): Promise<Exchange>;
-  /** Without its exchanges. */
+  /** Returns the variables, and who ended the session. */
   state(): Pick<Observation, 'variables' | 'endedBy'>;
 }

@@ -12,7 +12,7 @@ const BEFORE_START = 'beforeStartConfig';
 
 export interface MockedToolsDeps {
   readonly mocks: readonly ToolMock[];
-  /** Absent where the case does not allow real tools. */
+  /** Runs real tools; undefined when the case does not allow them. */
   readonly real: ToolRunner | undefined;
   readonly clock: Clock;
   readonly shares: ComputeShares;

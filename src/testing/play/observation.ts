@@ -1,12 +1,12 @@
 import type { HistoryEvent, SessionMessage } from '../../engine/session/session.ts';
 
-/** Of an answer that is judged: some twenty minutes of speech. */
+/** The longest answer that is judged: some twenty minutes of speech. */
 const MAX_ANSWER_CHARACTERS = 20_000;
 
 /** A tool that the agent called. */
 interface CalledTool {
   readonly name: string;
-  /** As JSON text. */
+  /** The arguments as JSON text. */
   readonly arguments: string;
 }
 
@@ -26,9 +26,9 @@ export interface Exchange {
   readonly latencyMs?: number;
   /** From the caller's interruption to the agent's silence. */
   readonly stoppedWithinMs?: number;
-  /** Of that interruption, in the call's recording. */
+  /** The position of that interruption in the call's recording. */
   readonly interruptedAtMs?: number;
-  /** Of the agent's words, in the call's recording. */
+  /** The position of the agent's words in the call's recording. */
   readonly atMs?: number;
 }
 
@@ -36,7 +36,7 @@ export interface Exchange {
 export interface Observation {
   readonly exchanges: readonly Exchange[];
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Null while it goes on. */
+  /** Who ended the session; null while it goes on. */
   readonly endedBy: 'caller' | 'agent' | null;
 }
 

@@ -23,7 +23,7 @@ export interface WantedPlay {
 export interface Played extends PlayOutcome {
   /** To be stored; absent where the caller did nothing, and of a call, whose session is stored as any other. */
   readonly session?: PlayedSession | undefined;
-  /** Of a call, where its recording is. */
+  /** The key of the call's recording; undefined for a chat. */
   readonly recordingKey?: string | undefined;
 }
 

@@ -36,7 +36,7 @@ export class TestSessions implements SessionStore {
     return { messages: this.#messages.length, events: this.#events.length };
   }
 
-  /** @returns Undefined where no turn was run. */
+  /** @returns The session and its history; undefined when no turn was run. */
   played(now: string): PlayedSession | undefined {
     if (!this.#session) return undefined;
     const { at: endedAt = now, reason: endReason = 'api_end' } = this.#ending ?? {};

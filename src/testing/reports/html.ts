@@ -9,7 +9,7 @@ import { reportText, shownValue } from './reportText.ts';
 const MAX_SHOWN_PLAYS = 100;
 /** About 35 minutes of stereo WAV at 8 kHz. */
 const MAX_AUDIO_BYTES = 64 * 1024 ** 2;
-/** Of a page that is kept and sent on. */
+/** The time format shows the zone, since the page is kept and sent to others. */
 const TIME = { dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23', timeZone: 'UTC' } as const;
 const PLOT = { width: 640, height: 120, barGap: 1 } as const;
 
@@ -25,7 +25,7 @@ figure { margin: 1rem 0 } svg { max-width: 100% } rect { fill: #3b82f6 } audio {
 export interface HtmlReportOptions {
   /** Default: English. */
   readonly locale?: ReportLocale;
-  /** Absent where no recordings are stored. */
+  /** Opens recordings; undefined on an installation that stores none. */
   readonly recordings?: Pick<RecordingStore, 'open'> | undefined;
   /** Limit of the embedded recordings, in bytes: first those of plays that did not pass. Beyond it the page has links. */
   readonly maxAudioBytes?: number;

@@ -21,23 +21,23 @@ const CANCEL_CHECK_MS = 1_000;
 const MAX_PLAY_MS = 600_000;
 /** Claims of a play whose nodes have died, after which it is given up. */
 const MAX_ATTEMPTS = 3;
-/** Of what all assertions of a play have seen, and of what was said in it. */
+/** The most characters of what all assertions of a play have seen, and of its transcript. */
 const MAX_SEEN_CHARACTERS = 40_000;
 const LEAST_SEEN_CHARACTERS = 80;
 const MOST_SEEN_CHARACTERS = 1_000;
 const MAX_TRANSCRIPT_TURNS = 200;
-/** Of each text of a replayed turn. */
+/** The most characters of each text of a replayed turn. */
 const MAX_REPLAYED_CHARACTERS = 1_000;
 
 export interface LaneDeps {
   readonly testRuns: TestRunStore;
   readonly releases: { find(projectId: string, releaseId: string): Promise<AgentRelease | undefined> };
   readonly play: (play: WantedPlay, signal: AbortSignal) => Promise<Played>;
-  /** Absent where this node's places are not shared out. */
+  /** Limits how many plays this node runs at once; undefined when nothing limits them here. */
   readonly places?: PlayPlaces | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  /** Absent where no events are published. */
+  /** Publishes live events; undefined when nothing subscribes to them, as in unit tests. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly onEnded: (runId: string, projectId: string, status: RunStatus) => void;
   readonly onError: (error: unknown, what: string) => void;

@@ -38,7 +38,7 @@ export function summaryOf(statuses: readonly CaseStatus[]): Summary {
   return { passed: count('passed'), failed: count('failed'), flaky: count('flaky'), errors: count('error') };
 }
 
-/** Of a case's plays: what has ended decides once all have. */
+/** Returns the status of a case: it is decided once all of its plays have ended. */
 export function caseStatusOf(statuses: readonly PlayStatus[]): CaseStatus {
   const has = (status: PlayStatus) => statuses.includes(status);
   if (has('running')) return 'running';

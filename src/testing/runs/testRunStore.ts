@@ -8,12 +8,12 @@ import type { ListedRun, PlayStatus, ReplayedTurn, RunStatus } from './testRun.t
 /** What a play came to. */
 export interface PlayResult {
   readonly sessionId?: string;
-  /** Of a call, where its recording is. */
+  /** The key of the call's recording; undefined for a chat. */
   readonly recordingKey?: string;
   /** Why it could not be played. */
   readonly error?: string;
   readonly verdicts: readonly Verdict[];
-  /** Of the agent's answers. */
+  /** The latencies of the agent's answers. */
   readonly latenciesMs: readonly number[];
   /** What was said, for the report; cut. Empty where the play passed. */
   readonly transcript: readonly { readonly caller?: string; readonly agent: string }[];
@@ -31,9 +31,9 @@ export interface StoredPlay {
 
 export interface StoredRun extends Omit<ListedRun, 'summary'> {
   readonly baselineRunId: string | null;
-  /** Of the agent; pinned when the run was made. */
+  /** The id of the agent's release, which is pinned when the run is created. */
   readonly releaseId: string;
-  /** Of the session that the run replays. */
+  /** The id of the session that the run replays; null for other runs. */
   readonly replaysSessionId: string | null;
 }
 
@@ -79,7 +79,7 @@ export interface TestRunStore {
   /**
    * The whole cases of a suite in its order.
    *
-   * @returns Undefined for an unknown suite; without cases where they are larger than `maxBytes`.
+   * @returns The suite; undefined when it is unknown. Its cases are undefined when they are larger than `maxBytes`.
    */
   casesOf(
     projectId: string,
@@ -99,7 +99,7 @@ export interface TestRunStore {
   /**
    * Claims the next play of a run for a lane: the one that it has begun before, or a queued one.
    *
-   * @param channel - Of the plays.
+   * @param channel - The channel of the plays.
    * @param maxRunning - Plays of the project at once; beyond it nothing is claimed.
    * @returns `wait` where the project plays enough; undefined where nothing is left.
    */

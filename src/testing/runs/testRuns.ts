@@ -21,7 +21,7 @@ export interface TestRunsDeps {
   /** @throws {CallwayError} 429 `quota_exceeded` */
   readonly requireVendorQuotas: (projectId: string) => Promise<void>;
   readonly queue: TestQueue;
-  /** Absent where no events are published. */
+  /** Publishes live events; undefined when nothing subscribes to them, as in unit tests. */
   readonly liveEvents?: LiveEvents | undefined;
   /** Signs a URL of a recording. */
   readonly recordingUrl: (key: string) => string;
@@ -114,7 +114,7 @@ export class TestRuns {
     return showRun(detail, { baseline, recordingUrl: this.#deps.recordingUrl });
   }
 
-  /** With what its plays said. @throws {CallwayError} 404 `test_run_not_found` */
+  /** Finds a run with the transcripts of its plays. @throws {CallwayError} 404 `test_run_not_found` */
   detail(projectId: string, runId: string): Promise<RunDetail> {
     return this.#detail(projectId, runId, { withTranscripts: true });
   }

@@ -5,7 +5,7 @@ export type NoiseKind = 'street' | 'office' | 'babble';
 /** The loop's length: longer than one notices a repetition in a noise. */
 const LOOP_SECONDS = 6;
 const TALKERS = 8;
-/** Of an office. */
+/** The rate of keystrokes in an office. */
 const KEYSTROKES_PER_SECOND = 6;
 const KEYSTROKE_SECONDS = 0.006;
 

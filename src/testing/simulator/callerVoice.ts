@@ -13,7 +13,7 @@ export interface CallerVoiceOptions {
   readonly seed: number;
   /** Behind the caller, with a root mean square of 1; undefined for silence. */
   readonly noise?: Float32Array | undefined;
-  /** Of the words over the noise. */
+  /** The signal-to-noise ratio of the words over the noise. */
   readonly snrDb: number;
 }
 
@@ -60,7 +60,7 @@ export class CallerVoice {
   }
 }
 
-/** Without the silence around it, and how loud it is. No samples where there is nothing to hear. */
+/** Returns the speech without the silence around it, and its loudness; no samples when nothing is audible. */
 function audiblePart(speech: Int16Array, sampleRateHz: number) {
   const frameLength = Math.round(FRAME_SECONDS * sampleRateHz);
   let first = speech.length;

@@ -37,7 +37,7 @@ export class HeardSpeech {
     return (this.#samples * 1000) / this.#sampleRateHz;
   }
 
-  /** Of the first sound since `forget`. */
+  /** The time of the first sound since `forget`. */
   get firstAtMs(): number | undefined {
     return this.#firstAtMs;
   }
