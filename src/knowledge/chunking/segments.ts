@@ -17,9 +17,9 @@ const LOOK_AHEAD = 64;
 
 /** Limits in UTF-16 code units. */
 export interface SpanLimits {
-  /** Of a sentence, or a word, that is not split. */
+  /** The longest sentence or word that is not split. */
   readonly maxLength: number;
-  /** Of a part of a longer sentence; at most `maxLength`. */
+  /** The longest part of a longer sentence; at most `maxLength`. */
   readonly maxPartLength: number;
 }
 
@@ -33,7 +33,7 @@ export function* sentenceSpans(text: string, limits: SpanLimits): Generator<Span
   }
 }
 
-/** Where the first word starts at or after `from`; undefined when none does. */
+/** Returns where the first word starts at or after `from`; undefined when none does. */
 export function nextWordStart(text: string, from: number): number | undefined {
   for (const { index, isWordLike } of WORDS.segment(text)) {
     if (index >= from && isWordLike) return index;

@@ -241,7 +241,7 @@ function batchesOf<Item>(items: readonly Item[], length: number): (readonly Item
   );
 }
 
-/** @returns Undefined when another attempt would not help, or enough were made. */
+/** @returns The next retry; undefined when another attempt would not help, or enough were made. */
 function retryOf(error: unknown, withoutProgressMs: number): IngestRetry | undefined {
   if (error instanceof DocumentError) return undefined;
   if (error instanceof ModelError && !error.retryable) return undefined;

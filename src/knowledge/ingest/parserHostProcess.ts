@@ -16,7 +16,7 @@ const CHECK_INTERVAL_MS = 100;
 const MAX_STARVED_FACTOR = 10;
 /** On systems that tell no process's time. */
 const MAX_PASSED_FACTOR = 1.5;
-/** Of the memory, V8's heap; the rest is for what is outside of it, such as the file. */
+/** The share of the memory that V8's heap may use; the rest is for what is outside of it, such as the file. */
 const HEAP_SHARE = 0.6;
 /** A process that finds no memory in its heap, or for a large array, aborts. */
 const OUT_OF_MEMORY_SIGNALS = ['SIGABRT', 'SIGTRAP', 'SIGILL'];

@@ -32,7 +32,7 @@ export interface ReceivedDocument {
   readonly type: DocumentType;
   readonly mimeType: string;
   readonly bytes: number;
-  /** Of the content, in hex. */
+  /** The SHA-256 of the content, in hex. */
   readonly sha256: string;
 }
 

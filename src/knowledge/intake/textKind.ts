@@ -34,11 +34,12 @@ const MARKDOWN_MARKS = /^(?:#{1,6} \S|```|~~~|[-*] \[.\] |\|.*\|$|\[[^\]]+\]: )/
 const LINK_OR_HEADING = /^#{1,6} \S|\]\(\S+\)/m;
 
 /**
- * Detects a text type by the start of the file. Between types that look alike (a table in Markdown, or in plain text) the
+ * Detects a text type by the start of the file. Between types that look alike (a table in Markdown, or in plain text)
+ * the
  * claimed type decides.
  *
  * @param claimed - By the file's name.
- * @returns Undefined for binary data.
+ * @returns The kind; undefined for binary data.
  */
 export function kindOfText(head: Buffer, claimed: DocumentType | undefined): TextType | undefined {
   const wide = wideEncoding(head);

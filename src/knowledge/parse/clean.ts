@@ -21,7 +21,8 @@ export function cleanText(text: string): string {
 }
 
 /**
- * Where to split a text at or before `limit`: after a sentence, a line or a space, or else between two graphemes.
+ * Returns where to split a text at or before `limit`: after a sentence, a line or a space, or else between two
+ * graphemes.
  *
  * @returns Above 0, for texts and limits of more than one character.
  */

@@ -64,7 +64,7 @@ export class MergedCells {
 
 /** Converts table rows to texts that can be understood alone: each value with its column's header. */
 export interface RowWriter {
-  /** @returns Undefined for the header and for an empty row. */
+  /** @returns The row's block; undefined for the header and for an empty row. */
   write(cells: readonly string[]): Block | undefined;
   /** @returns The header of a table without rows. */
   end(): Block | undefined;

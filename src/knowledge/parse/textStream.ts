@@ -11,7 +11,7 @@ const READ_BYTES = 262_144;
 const MIN_SAMPLE_BYTES = 1_024;
 /** The web's default. @see WHATWG Encoding, "legacy single-byte" */
 const FALLBACK = 'windows-1252';
-/** With a larger share of undecodable characters the encoding is wrong. */
+/** The largest share of undecodable characters; a larger one means that the encoding is wrong. */
 const MAX_BROKEN_SHARE = 0.1;
 const BEYOND_ASCII = /[\u0080-\uffff]+/g;
 

@@ -39,7 +39,7 @@ export interface SearchOptions {
 export interface RetrievalDeps {
   readonly knowledgebases: Pick<KnowledgebaseStore, 'findSearchable'>;
   readonly chunks: ChunkSearch;
-  /** @returns Undefined when the model is not configured. */
+  /** @returns The embedder; undefined when the model is not configured. */
   readonly findEmbedder: (encoder: EmbeddingModelName) => Embedder | undefined;
   readonly clock: Clock;
 }
@@ -129,7 +129,7 @@ async function findNear(
   ]).slice(0, topK);
 }
 
-/** Without differences in white space and at the end of the sentence. */
+/** Removes differences in white space and at the end of the sentence. */
 function normalized(text: string): string {
   return text
     .replace(/\s+/g, ' ')

@@ -86,7 +86,7 @@ class HtmlText {
   readonly #visibility: ElementVisibility;
   readonly #limits = new TableLimits();
   #blocks: Block[] = [];
-  /** Of the open row. */
+  /** The cells of the open row. */
   #cells: Cell[] = [];
   #merged = new MergedCells();
   #rowSpan = 1;

@@ -124,7 +124,7 @@ function ruleOf(selectors: string, declarations: Declarations, order: number): R
   });
 }
 
-/** @returns Undefined for selectors that are not understood. */
+/** @returns The compound selectors; undefined for selectors that are not understood. */
 function compoundsOf(selector: string): Compound[] | undefined {
   const compounds: Compound[] = [];
   let isChild = false;

@@ -14,7 +14,7 @@ interface Inherited {
   readonly isGone: boolean;
   readonly isInvisible: boolean;
   readonly hasNoSize: boolean;
-  /** Undefined where it is not known. */
+  /** The color; undefined when it is not known. */
   readonly color: string | undefined;
   readonly background: string | undefined;
 }
@@ -142,7 +142,7 @@ function backgroundOf(value: Values, inherited: string | undefined): string | un
   return colorOf(background);
 }
 
-/** @returns As `#rrggbb` or `transparent`; undefined for other ways to write it. */
+/** @returns The color as `#rrggbb` or `transparent`; undefined for other notations. */
 function colorOf(text = ''): string | undefined {
   const [, short, long] = /^#(?:([\da-f]{3})|([\da-f]{6}))$/.exec(text) ?? [];
   if (long !== undefined) return `#${long}`;

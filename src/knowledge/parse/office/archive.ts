@@ -4,7 +4,7 @@ import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { DocumentError } from '../block.ts';
 
 const MAX_ENTRIES = 10_000;
-/** Of all parts together. */
+/** The most bytes of all inflated parts together. */
 const MAX_INFLATED_BYTES = 268_435_456;
 /** Text deflates to a tenth, tables to a fiftieth; a higher ratio is a decompression bomb. */
 const MAX_RATIO = 250;

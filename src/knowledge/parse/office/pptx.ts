@@ -98,7 +98,7 @@ class SlideText implements XmlHandlers {
   #kind: Block['kind'] = 'paragraph';
   #isInText = false;
   #isHidden = false;
-  /** That are open; in a group, places are the group's own. */
+  /** How many groups are open; in a group, places are relative to the group. */
   #groups = 0;
   #place = { x: 0, y: 0 };
 

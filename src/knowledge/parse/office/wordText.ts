@@ -53,7 +53,7 @@ export class WordText implements XmlHandlers {
   readonly #limits = new TableLimits();
   /** Open ones; a text box has paragraphs within a paragraph. */
   readonly #paragraphs: Paragraph[] = [];
-  /** Of the tables that are open, outermost first. */
+  /** The open rows of the nested tables, outermost first. */
   readonly #rows: Row[] = [];
   readonly #merged: MergedCells[] = [];
   readonly #sections: Section[] = [];

@@ -9,7 +9,7 @@ export interface Note {
   /** A form field is filled or ticked; a note stands for itself. */
   readonly kind: 'filled' | 'ticked' | 'note';
   readonly text: string;
-  /** Of a form field: its name for readers, or for programs. */
+  /** The name of a form field, for readers or for programs. */
   readonly name: string;
   readonly place: Rectangle;
 }

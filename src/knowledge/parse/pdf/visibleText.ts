@@ -28,9 +28,9 @@ interface GraphicsState {
 type Look = 'visible' | 'hidden' | 'withoutInk';
 
 interface PageLook {
-  /** Of each character but white space, in the order of the page's operators, which is that of its text. */
+  /** The look of each character but white space, in the order of the page's operators, which is that of its text. */
   readonly looks: readonly Look[];
-  /** Where the page has an image. */
+  /** The areas of the page's images. */
   readonly images: readonly Rectangle[];
 }
 
