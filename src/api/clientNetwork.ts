@@ -2,14 +2,14 @@ import ipaddr from 'ipaddr.js';
 
 /** One client has at least so many addresses of IPv6 to choose from. */
 const IPV6_CLIENT_BITS = 64;
-/** As some proxies write the client: with the port of its connection. */
+/** Matches a client address with the port of its connection, as some proxies write it. */
 const WITH_PORT = /^(?:\[(?<ipv6>.+)\]|(?<ipv4>[^:]+))(?::\d+)?$/;
 
 /**
  * The network whose failed authentications are counted together: an IPv4 address, also in IPv6's spelling, or an IPv6
  * network of 64 bits.
  *
- * @param address - Of the connection, or as a trusted proxy wrote it.
+ * @param address - The address of the connection, or the one that a trusted proxy wrote.
  * @returns `unknown` for what is no address, such as a name that hides one.
  */
 export function clientNetwork(address: string): string {

@@ -11,14 +11,14 @@ import type { Access } from './plugins/accessControl.ts';
 import type { App, HttpDeps, Stores } from './ports.ts';
 import { about, type ErrorStatus, errors, listOf, listResponse, noContent, pageQuery } from './schemas.ts';
 
-/** Of one item as JSON. A list shows 200 of them, which must not hold up other projects. */
+/** The longest item as JSON. A list shows 200 of them, which must not hold up other projects. */
 const MAX_ITEM_CHARACTERS = 65_536;
 
 /** One request for a resource. */
 export interface CrudContext {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Of the transaction in create, update and delete. */
+  /** The stores; in create, update and delete those of the transaction. */
   readonly stores: Stores;
   readonly projectId: string;
   /** From the path; for create, a new one. */
@@ -70,7 +70,7 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
   /** Runs after a committed change. */
   readonly onChanged?: () => Promise<void>;
   readonly list: Operation & {
-    /** Of one entry. Default: the resource's. */
+    /** The schema of one entry. Default: the resource's. */
     readonly schema?: z.ZodType;
     run(context: CrudContext, page: Page): Promise<PageOf<object>>;
   };

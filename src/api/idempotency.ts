@@ -16,7 +16,7 @@ type Deps = Pick<HttpDeps, 'storage' | 'clock' | 'requestLock'>;
 export interface IdempotentRequest<Body> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Of the first response, and of its repetitions. */
+  /** The HTTP status of the first response and of its repetitions. */
   readonly status: number;
   /** Removes secrets from the response that is stored for repetitions. */
   readonly withoutSecrets?: ((body: Body) => unknown) | undefined;

@@ -180,7 +180,7 @@ export interface HttpDeps {
   readonly makeId: MakeId;
   readonly logger: Logger;
   readonly settings: HttpSettings;
-  /** Absent when tracing is off. */
+  /** The tracer; undefined when tracing is off. */
   readonly tracing?: Tracer;
   readonly metrics: HttpMetrics;
   readonly liveEvents: LiveEvents;
@@ -192,9 +192,9 @@ export interface HttpDeps {
   readonly voices: VoiceCatalog;
   readonly speechPreview: Pick<SpeechPreview, 'say'>;
   readonly knowledge: KnowledgeService;
-  /** Absent on nodes without voice. */
+  /** The media streams; undefined on nodes without voice. */
   readonly mediaStreams?: MediaStreams;
-  /** Absent when recordings are not stored. */
+  /** Reads recordings; undefined when they are not stored. */
   readonly recordings?: RecordingAccess;
   readonly calls: CallService;
   readonly mediaFiles: Pick<MediaFiles, 'receive' | 'discard'>;
@@ -210,7 +210,7 @@ export interface HttpDeps {
 export interface HttpSettings {
   /** Besides `/healthz`, `/readyz` and `/metrics`: the public API, the WebSockets of audio streams. */
   readonly serves: readonly ('api' | 'audioStreams')[];
-  /** As `GET …/models` lists them. */
+  /** The models that `GET …/models` lists. */
   readonly modelNames: readonly string[];
   /** Chat models that agents and nodes may name; absent for all. */
   readonly allowedModels?: readonly string[] | undefined;
@@ -248,7 +248,10 @@ export interface HttpSettings {
   readonly providers: () => Readonly<Record<string, ProviderState>>;
 }
 
-/** As it last answered this node. @property reason - For the operator: no provider's words, and no key. */
+/**
+ * A provider's state by its last answer to this node. @property reason - Tells the operator; it quotes no provider and
+ * no key.
+ */
 interface ProviderState {
   readonly status: 'up' | 'degraded';
   readonly reason?: string;

@@ -4,7 +4,7 @@ import { MAX_CURSOR_CHARACTERS } from '../base/cursor.ts';
 import { invalid } from '../base/errors.ts';
 import type { Page, PageOf } from '../base/page.ts';
 
-/** Of a string that is searched for. A search compares each of its characters with every text. */
+/** The longest search text. A search compares each of its characters with every text. */
 export const MAX_SEARCH_CHARACTERS = 500;
 export const MAX_LIST_LIMIT = 200;
 export const DEFAULT_LIST_LIMIT = 50;
@@ -63,7 +63,7 @@ export function requireOrder({ from, to }: { from?: string | undefined; to?: str
   throw invalid('invalid_request', message, [{ path: '/from', message }]);
 }
 
-/** Where a page begins. */
+/** The cursor at which a page begins. */
 export const cursor = z
   .string()
   .min(1)

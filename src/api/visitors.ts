@@ -10,7 +10,7 @@ const MAX_MESSAGE_CHARACTERS = 4_000;
 /** What a visitor may send to the chat. `model` is of OpenAI's clients, and ignored. */
 const CHAT_FIELDS: ReadonlySet<string> = new Set(['messages', 'stream', 'session_id', 'model']);
 
-/** Whose request this is, where it has a widget's token. */
+/** Returns the widget whose token the request carries; undefined for other credentials. */
 export function visitorOf(request: FastifyRequest): WidgetPrincipal | undefined {
   const principal = keyOf(request);
   return principal.kind === 'widget' ? principal : undefined;

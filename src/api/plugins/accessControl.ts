@@ -18,7 +18,7 @@ import { rateLimited, requireAllowed } from '../sourceLimits.ts';
 import { consoleCookieOf, requireConsoleHeader } from './consoleCookie.ts';
 import { admitVisitor } from './widgetAccess.ts';
 
-/** Which credentials a route accepts. */
+/** Names the credentials that a route accepts. */
 export type Access =
   /** None needed. */
   | { readonly kind: 'public' }
@@ -67,7 +67,7 @@ export interface AccessControlDeps {
 /** Lookups for addresses with too many failures: they share these, and wait their turn, some milliseconds. */
 const SUSPECT_LOOKUPS = 2;
 const MAX_WAITING_LOOKUPS = 200;
-/** Which project the operator works in, on routes whose path names none. Of the console's sessions alone. */
+/** The header of the console's sessions that names the operator's project on routes whose path names none. */
 const PROJECT_HEADER = 'x-callway-project';
 
 /**

@@ -11,7 +11,7 @@ const choice = z.looseObject({ model: z.string().optional() });
 const namingChat = choice.extend({ fallback: z.array(z.union([z.string(), choice])).catch([]) });
 const items = z.array(z.unknown()).catch([]);
 
-/** Where the bodies of these routes name models, as a `chat` does: its path and value. */
+/** Finds the models in the bodies of these routes, as a `chat` names them: path and value. */
 const PLACES: Readonly<Record<string, (body: unknown) => (readonly [path: string, chat: unknown])[]>> = {
   [`${PROJECT}/agent`]: (body) => [['/chat', readPath(body, 'chat')]],
   [`${PROJECT}/pathway/nodes`]: (body) => [['/data/chat', readPath(body, 'data.chat')]],

@@ -9,7 +9,7 @@ export const MIN_UPLOAD_BYTES_PER_TIMEOUT = 16_384 * (BODY_TIMEOUT_MS / 1_000);
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Undefined for a request without a body. */
+    /** The request's body timeout; undefined for a request without a body. */
     bodyTimeout: BodyTimeout | undefined;
   }
 }

@@ -7,8 +7,8 @@ import { CallwayError, invalid } from '../../base/errors.ts';
 const MAX_JSON_DEPTH = 64;
 
 /**
- * Of a body that is validated on the event loop: that many wrong ones take the validation about 50 ms, whatever its
- * schema's limits are.
+ * The most values of a body that is validated on the event loop: that many invalid ones take about 50 ms to validate,
+ * regardless of the schema's limits.
  */
 export const MAX_JSON_VALUES = 20_000;
 

@@ -18,7 +18,7 @@ interface SpeechInBody {
   readonly speech: SpeechConfig;
 }
 
-/** Where the bodies of these routes name voices; what is malformed is for the route to refuse. */
+/** Finds the voices in the bodies of these routes; the route itself refuses malformed bodies. */
 const PLACES: Readonly<Record<string, (body: unknown) => SpeechInBody[]>> = {
   [`${PROJECT}/agent`]: (body) => inAgent(body),
   [`${PROJECT}/speech/preview`]: (body) => inAgent(body),

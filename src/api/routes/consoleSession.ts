@@ -14,7 +14,7 @@ import { requireAllowed } from '../sourceLimits.ts';
 
 const PATH = '/console/session';
 const tags = ['Console'];
-/** Of a project: each one is kept for hours. */
+/** The most sign-ins of a project: each console session is kept for hours. */
 const SIGN_INS_PER_MINUTE = 60;
 
 const signIn = z.strictObject({

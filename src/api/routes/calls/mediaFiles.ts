@@ -18,7 +18,10 @@ const READ = { access: { kind: 'project', scope: 'read' } } as const;
 const WRITE = { access: { kind: 'project', scope: 'write' } } as const;
 const FILE_PART = 'file';
 const WAV_TYPES = ['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave'];
-/** Of one project on one node: each holds some times its size in memory, and takes up to a second to convert. */
+/**
+ * The most uploads of one project on one node: each holds a multiple of its size in memory, and takes up to a second to
+ * convert.
+ */
 const UPLOADS_AT_ONCE = 4;
 const PART_LIMITS = { files: 1, fields: 16, parts: 17, fieldSize: 65_536, headerPairs: 32 } as const;
 const fileParams = projectParams.extend({ mediaId: z.string() });

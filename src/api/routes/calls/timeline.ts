@@ -101,7 +101,7 @@ async function subjectOf(
   return { call: callId === undefined ? undefined : await stores.calls.find(projectId, callId), session };
 }
 
-/** Of a project that keeps no history. */
+/** Returns the detail of a call whose project keeps no history. */
 function unkept({ id, sessionId, status, createdAt, endedAt }: Call): HistoryDetail {
   return {
     sessionId,

@@ -33,9 +33,9 @@ const EXAMPLE = {
 const OPERATORS =
   '403 `cidr_needs_operator` for a network wider than /16 (IPv4) or /32 (IPv6), or one that overlaps another project’s, 403 `private_trunk_needs_operator` for a private host where the installation asks for public ones: the operator can add it.';
 
-/** Where a trunk is: the operator's grant is for this place. */
+/** The fields that locate a trunk: the operator's grant is for this place. */
 const PLACE = ['host', 'port', 'outboundProxy'] as const;
-/** Where its password is sent. */
+/** The fields that decide where the trunk's password is sent. */
 const PASSWORD_PLACE = [...PLACE, 'transport'] as const;
 
 export function trunkRoutes(app: App, deps: HttpDeps): void {

@@ -13,7 +13,7 @@ import { isStillAuthenticated } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, commaList, errors, projectParams } from '../../schemas.ts';
 
-/** Of one project on one node; each may hold a quarter of a megabyte. */
+/** The most streams of one project on one node; each may buffer a quarter of a megabyte. */
 const MAX_STREAMS = 100;
 const KEY_CHECK_MS = 15_000;
 /** A key that cannot be checked counts as valid for this long. */

@@ -252,7 +252,7 @@ async function callOf(deps: HttpDeps, projectId: string, { callId }: HistoryDeta
   return { call: shown, ...(shown.recording ? { recording: shown.recording } : {}) };
 }
 
-/** Without internal messages, which only the model's context needs. */
+/** Removes internal messages, which only the model's context needs. */
 export function toTranscript({ messages, events, missingVariables, ...rest }: HistoryDetail) {
   return {
     ...rest,
