@@ -23,7 +23,7 @@ import { addressOf, buildVoiceNodeSelector, voiceDependency } from './voice/voic
 export interface Gateway {
   /** URL of the HTTP server. */
   readonly url: string;
-  /** Absent without a console. */
+  /** The address of the console; undefined when it is not served. */
   readonly consoleUrl?: string;
   /**
    * Takes the node out of service: `/readyz` reports it, and clients are told to close their keep-alive connections. To be

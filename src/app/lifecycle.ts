@@ -32,7 +32,10 @@ export class Lifecycle {
   }
 }
 
-/** As Promise.all, but waits for all parts before it rejects, so that all of them have registered how they close. */
+/**
+ * Does the same as Promise.all, but waits for all parts before it rejects, so that all of them have registered how they
+ * close.
+ */
 export async function startTogether<const Parts extends readonly unknown[]>(
   starting: Parts,
 ): Promise<{ -readonly [Index in keyof Parts]: Awaited<Parts[Index]> }> {

@@ -28,7 +28,7 @@ await runMediaThread({
   supervisorGate: createSupervisorGate({ host: httpHost, clock: systemClock }),
 });
 
-/** Where the real-time policy is not allowed, by the priority alone. */
+/** Raises the thread's priority, to the real-time policy where that is allowed. @returns Whether either was allowed. */
 function raisePriority(): boolean {
   const hasPriority = setThreadPriority(constants.priority.PRIORITY_HIGH);
   return setRealTime(REAL_TIME.calls) || hasPriority;

@@ -48,7 +48,7 @@ export interface PhoneTestParts {
   readonly lifecycle: Lifecycle;
 }
 
-/** @returns Undefined where a drachtio-server takes the calls. */
+/** @returns The test calls; undefined where a drachtio-server takes the calls. */
 export function buildTestCalls(
   { SIP_HOST }: Pick<Config, 'SIP_HOST'>,
   sipPort: number | undefined,

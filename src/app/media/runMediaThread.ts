@@ -16,7 +16,7 @@ import type { PacketIo } from '../../media/transport/packetIo.ts';
 export interface MediaThreadSetup {
   readonly connectStream: ConnectStream;
   readonly packetIo: PacketIo;
-  /** Of the thread; returns whether that is allowed. */
+  /** Raises the thread's priority; returns whether that is allowed. */
   readonly raisePriority: () => boolean;
   readonly sleep?: ThreadSleep;
   readonly supervisorGate?: SupervisorGate;

@@ -17,7 +17,7 @@ import type { Config } from '../settings/config.ts';
 export interface SipServerParts {
   readonly config: Config;
   readonly logger: Logger;
-  /** Of the traced messages; default: the system's. */
+  /** The clock of the traced messages; default: the system's. */
   readonly clock?: { fromSystem(systemMs: number): number };
 }
 
@@ -74,7 +74,7 @@ async function embeddedSipServer(
   };
 }
 
-/** @param secret - Of the control connection. */
+/** @param secret - The secret of the control connection. */
 export function sipServerOptions(config: Config, secret: string): SipServerOptions {
   const read = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file, 'utf8'));
   return {

@@ -40,12 +40,12 @@ export interface TelephonyParts {
   readonly dialogs: DialogStore;
   readonly leases: Leases;
   readonly board: TrunkHealthStore;
-  /** Absent in the simulator. */
+  /** Records rejected inbound calls; undefined in the simulator. */
   readonly rejections?: Pick<InboundRejectionsDeps, 'store' | 'metrics'>;
-  /** Absent in the simulator. */
+  /** Publishes live events; undefined in the simulator. */
   readonly liveEvents?: LiveEvents;
   readonly bus: Pick<NodeBus, 'subscribe'>;
-  /** Absent where no simulated callers call. */
+  /** The expected test calls; undefined where no simulated callers call. */
   readonly testCalls?: TestCalls | undefined;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -7,7 +7,7 @@ import { connectRedis, type RedisConnection } from '../../infra/redis/connection
 import type { Lifecycle } from '../lifecycle.ts';
 import { logHealthChanges } from './healthMonitoring.ts';
 
-/** Where every thread of this node finds the database. */
+/** The database server that every thread of this node connects to. */
 export interface DatabaseServer {
   readonly url: string;
   readonly isEmbedded: boolean;

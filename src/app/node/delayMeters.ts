@@ -11,7 +11,7 @@ export const CALL_QUEUE = 'queue';
 /** The rest may come of a single stall. */
 const RTP_SHARE = 0.95;
 
-/** Of one thread. */
+/** Measures the event-loop delay of one thread. */
 export function eventLoopMeter(part: string, wait: EventLoopWait, limitMs: number): DelayMeter {
   return { part, limitMs, readMs: async () => wait.readMs() };
 }

@@ -49,14 +49,14 @@ export interface NodeContext extends ThreadContext, Admission {
   readonly databaseServer: DatabaseServer;
   readonly redisUrl: string;
   readonly jobs: JobQueues;
-  /** With the role `media`. */
+  /** The media engine; undefined without the role `media`. */
   readonly media: ThreadedMediaEngine | undefined;
   readonly sipServer: SipServerAccess | undefined;
   readonly metrics: BuiltMetrics;
   readonly providerHealth: Pick<ProviderHealth, 'states'>;
   readonly state: NodeState;
   readonly publicUrl: () => string;
-  /** Of the HTTP server, as other nodes reach it. */
+  /** The URL of the HTTP server, as other nodes reach it. */
   readonly nodeUrl: () => string;
   readonly isDraining: () => boolean;
 }
@@ -64,7 +64,7 @@ export interface NodeContext extends ThreadContext, Admission {
 interface NodeState {
   /** Defined once the server is built. */
   app?: App;
-  /** With the role `voice`. */
+  /** The voice threads; undefined without the role `voice`. */
   voiceThreads?: VoiceThreads<ThreadReport, StreamGrant> | undefined;
   /** Aborted at the start of a shutdown. */
   readonly draining: AbortController;

@@ -15,7 +15,7 @@ import { CALL_QUEUE, callQueueMeter, eventLoopMeter, rtpMeter, voiceMeter } from
 export interface OverloadParts {
   readonly config: Config;
   readonly media: ThreadedMediaEngine | undefined;
-  /** Undefined without the role `voice`, and until they are started. */
+  /** The voice threads; undefined without the role `voice`, and until they are started. */
   readonly voiceThreads: () => Pick<VoiceThreads, 'running' | 'tellOverload'> | undefined;
   readonly jobs: JobQueues;
   readonly clock: Clock;

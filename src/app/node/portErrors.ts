@@ -1,6 +1,6 @@
 import type { SettingName } from '../settings/settings.ts';
 
-/** As the errors of `net` and `dgram` end; those of a thread have lost their code. */
+/** Matches the end of errors of `net` and `dgram`; those of a thread have lost their code. */
 const BIND_FAILURE = /\b(EADDRINUSE|EACCES|EADDRNOTAVAIL)\b.*?:(\d+)$/;
 
 /** The settings of the sockets that are being bound. */
@@ -24,7 +24,7 @@ export async function namingPortSettings<Result>(
   }
 }
 
-/** @param code - Of the failure: `EADDRINUSE`. */
+/** @param code - The code of the failure, such as `EADDRINUSE`. */
 export function portError(setting: string, code: string, port: string | number = '', cause?: unknown): Error {
   return new Error(`${setting}: ${explanation(code, port)}`, { cause });
 }

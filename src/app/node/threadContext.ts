@@ -43,7 +43,7 @@ export interface ThreadParts {
 /** What conversations run on. The main thread has it, and each voice thread for itself. */
 export interface ThreadContext extends ThreadParts {
   readonly makeId: MakeId;
-  /** Which addresses users may configure. */
+  /** Decides which addresses users may configure. */
   readonly targetPolicy: TargetPolicy;
   readonly client: GuardedHttpClient;
   readonly sandbox: Sandbox;
@@ -51,7 +51,7 @@ export interface ThreadContext extends ThreadParts {
   readonly shares: ComputeShares;
   readonly storage: ReturnType<typeof createStorage>;
   readonly sealer: Sealer;
-  /** Of projects, for the vendors that their agents name. */
+  /** The credentials of projects, for the vendors that their agents name. */
   readonly credentials: ProjectCredentialCache;
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly usage: UsageMeter;

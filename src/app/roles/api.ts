@@ -27,7 +27,7 @@ import { buildSpeechProviders, buildVoiceCatalog, knownProviders } from '../serv
 import type { Services } from '../services/services.ts';
 import { shownSettings } from '../settings/describe.ts';
 
-/** As `npm run build` leaves it. */
+/** The output folder of the console's build. */
 const CONSOLE_FOLDER = packagePath(join('console', 'dist'));
 const WIDGET_FOLDER = packagePath(join('dist', 'widget'));
 

@@ -168,7 +168,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
   };
 }
 
-/** Of the release that the call's session runs on. */
+/** Returns the transfer targets of the release that the call's session runs on. */
 export async function transferTargetsOf(
   {
     conversations,

@@ -57,7 +57,7 @@ export interface ProviderParts {
   readonly logger: Logger;
   readonly metrics: Pick<SessionMetrics, 'providerMetrics'>;
   readonly lifecycle: Lifecycle;
-  /** Of what is not configured or installed; default: logs it. */
+  /** Reports what is not configured or installed; default: logs it. */
   readonly warn?: ProviderOptions['warn'];
 }
 
@@ -267,7 +267,7 @@ export function buildVoiceCatalog({
 
 interface EmbeddingRetries {
   readonly maxAttempts: number;
-  /** Of each attempt. */
+  /** The timeout of each attempt. */
   readonly timeoutMs: number;
 }
 

@@ -7,7 +7,7 @@ export const REDACTED = '[redacted]';
 /** A setting in the documentation. */
 export interface DescribedSetting {
   readonly name: string;
-  /** As written in the environment; undefined without a default. */
+  /** The default as written in the environment; undefined when there is none. */
   readonly defaultText: string | undefined;
   readonly description: string;
 }

@@ -15,9 +15,9 @@ import { openSimulatorAudio, type SimulatorAudio } from './simulatorAudio.ts';
 import type { SimulatorThreadData } from './simulatorThread.ts';
 
 export interface CarrierOptions {
-  /** Of all calls in both directions. Default: none. */
+  /** The network impairment of all calls in both directions. Default: none. */
   readonly impairment?: Impairment | undefined;
-  /** Of what one call sends. */
+  /** Returns the impairment of what one call sends. */
   readonly impairmentOf?: (callId: string) => Impairment | undefined;
   readonly logger: Logger;
 }
