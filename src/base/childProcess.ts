@@ -65,7 +65,10 @@ export interface ProcessUsage {
   readonly memoryMb: number;
 }
 
-/** @returns Undefined where the system does not tell, as other ones than Linux, or the process has ended. @see proc(5) */
+/**
+ * @returns The usage; undefined when the process has ended, and on systems that do not report it (all but Linux). @see
+ * proc(5)
+ */
 export async function usageOf({ pid }: ChildProcess): Promise<ProcessUsage | undefined> {
   try {
     const [status, times] = await Promise.all(

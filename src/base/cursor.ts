@@ -20,7 +20,7 @@ export function writeCursor(scope: CursorScope, position: readonly unknown[]): s
  * Reads the position behind which a page begins. A cursor gives no access: what is found with it is decided by the
  * request alone.
  *
- * @returns Undefined for a page without a cursor.
+ * @returns The position; undefined for a page without a cursor.
  * @throws {CallwayError} 400 `invalid_cursor` for one that was changed, or belongs to another list, owner or filter.
  */
 export function readCursor<Position>(
@@ -38,7 +38,7 @@ export function readCursor<Position>(
   );
 }
 
-/** @returns Undefined for a cursor that {@link writeCursor} did not write for this list. */
+/** @returns The cursor's content; undefined for a cursor that {@link writeCursor} did not write for this list. */
 function contentOf(cursor: string, scope: CursorScope): unknown {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.subarray(DIGEST_BYTES).toString();

@@ -16,7 +16,7 @@ export const NUMBER_SYNTAX =
  * Normalizes a number to E.164 with its plus sign, the form in which numbers are stored, locked and compared.
  *
  * @param text - E.164, or a Taiwan number in local form, without separators.
- * @returns Undefined for anything else, and for a length that its country's numbers never have.
+ * @returns The number in E.164; undefined for other text, and for a length that its country's numbers never have.
  */
 export function normalizeNumber(text: string): string | undefined {
   if (TAIWAN_LOCAL.test(text)) return possible(HOME_CALLING_CODE + text.slice(1));

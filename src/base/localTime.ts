@@ -19,7 +19,7 @@ export function parseLocalTime(text: string): number | undefined {
 /**
  * When clocks of a time zone show a local time.
  *
- * @param localMs - As {@link parseLocalTime} returns it.
+ * @param localMs - Local time in milliseconds, as {@link parseLocalTime} returns it.
  * @param timeZone - IANA name.
  * @returns Milliseconds since the Unix epoch, in order: none when the clocks skip the time, two when it comes twice.
  */

@@ -1,6 +1,9 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
-/** As newer versions of Node name it, and earlier ones. @see https://tc39.es/proposal-intl-locale-info */
+/**
+ * Has the time zones under the name of newer versions of Node, or of earlier ones. @see
+ * https://tc39.es/proposal-intl-locale-info
+ */
 interface TimeZones {
   getTimeZones?(): readonly string[];
   readonly timeZones?: readonly string[];

@@ -9,9 +9,9 @@ export interface Page {
 /** A range of a list, and the number of items in the whole list. */
 export interface PageOf<Item> {
   readonly items: Item[];
-  /** With a cursor: when the first page was read. */
+  /** The number of items in the whole list; with a cursor, when the first page was read. */
   readonly total: number;
-  /** Of the page behind this one; null at the end. */
+  /** The cursor of the next page; null at the end. */
   readonly nextCursor: string | null;
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** Of `/proc/PID/stat`, on every architecture. @see sysconf(3), _SC_CLK_TCK */
+/** The clock tick of `/proc/PID/stat`, on every architecture. @see sysconf(3), _SC_CLK_TCK */
 const TICK_MS = 10;
 /** Fields of `/proc/PID/stat` that follow the command, which may contain blanks. @see proc_pid_stat(5) */
 const [USER_TIME, SYSTEM_TIME] = [11, 12];
@@ -17,8 +17,8 @@ export function systemThreadId(): string | undefined {
 /**
  * Reads how long a thread of this process has run, in steps of 10 ms.
  *
- * @param threadId - Of {@link systemThreadId}.
- * @returns Undefined where that is not known, as on macOS, and for a thread that has ended.
+ * @param threadId - The id that {@link systemThreadId} returned.
+ * @returns The thread's CPU time; undefined when it is not known, as on macOS, and for a thread that has ended.
  */
 export function threadCpuMs(threadId: string): number | undefined {
   try {

@@ -48,7 +48,7 @@ export interface TraceContext {
   readonly flags: number;
 }
 
-/** @returns Undefined when the text is not a `traceparent` of version 00. */
+/** @returns The trace context; undefined when the text is not a `traceparent` of version 00. */
 export function parseTraceparent(text: unknown): TraceContext | undefined {
   if (typeof text !== 'string') return undefined;
   const [, traceId, spanId, flags] = TRACEPARENT.exec(text) ?? [];

@@ -43,7 +43,7 @@ export class WatchedThread {
   readonly #exited: Promise<void>;
   #setReady = (): void => {};
   #silentChecks = 0;
-  /** Of the operating system. */
+  /** The operating system's id of the thread. */
   #threadId: string | undefined;
   /** CPU time at the first check without an answer. */
   #cpuMs: number | undefined;
@@ -118,7 +118,7 @@ export class WatchedThread {
     }, CHECK_INTERVAL_MS);
   }
 
-  /** @param lateMs - Of this check. */
+  /** @param lateMs - How late this check runs. */
   #isHung(lateMs: number): boolean {
     const cpuMs = this.#readCpuMs();
     if (this.#silentChecks === 0) {
