@@ -7,7 +7,7 @@ import { configuredAddress, isLoopback, parseAddress } from './serviceAddress.ts
 
 /** The address of the service, and the admin token. */
 export interface Connection {
-  /** Without a slash at its end. */
+  /** The service's URL, which does not end with a slash. */
   readonly url: string;
   readonly token: string;
   /** Whether it is a project's key, not the admin token. */

@@ -15,7 +15,7 @@ import { testCommands } from './commands/test.ts';
 /**
  * Runs `callway` with these arguments.
  *
- * @param args - Without the program's own name.
+ * @param args - The arguments; the program's own name is not among them.
  * @returns The process's exit code; see {@link EXIT}.
  */
 export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {

@@ -13,7 +13,10 @@ export interface ProjectOptions extends AdminOptions {
   readonly key?: string;
 }
 
-/** With a key of the project, else with the admin token. @throws {CommandError} Without a project or a credential. */
+/**
+ * Opens a session with a key of the project, or else with the admin token. @throws {CommandError} When the project or
+ * the credential is missing.
+ */
 export async function openProject(context: CliContext, options: ProjectOptions): Promise<ProjectSession> {
   const project = options.project ?? context.environment.CALLWAY_PROJECT?.trim();
   if (!project)

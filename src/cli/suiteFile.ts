@@ -25,7 +25,7 @@ export type Suite = z.output<typeof suiteSchema>;
 
 export interface SuiteFile {
   readonly file: string;
-  /** As it is written. */
+  /** The file's text as it is written. */
   readonly text: string;
   readonly suite: Suite;
 }

@@ -113,7 +113,7 @@ export async function pullSuites(
   return pulled;
 }
 
-/** Of suites, with the schema that their files name. */
+/** Makes a folder for suites, with the schema that their files name. */
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, SCHEMA_FILE), `${JSON.stringify(suiteJsonSchema, null, 2)}\n`);

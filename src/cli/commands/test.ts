@@ -41,7 +41,7 @@ interface FolderOptions extends ProjectOptions {
   readonly dir: string;
 }
 
-/** @param setExitCode - Of a run that did not pass. */
+/** @param setExitCode - Called with the exit code of a run that did not pass. */
 export function testCommands(
   program: Command,
   context: CliContext,

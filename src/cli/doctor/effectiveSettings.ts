@@ -61,7 +61,7 @@ export async function effectiveSettings(
   };
 }
 
-/** @returns Undefined when the service does not tell. */
+/** @returns The service's answer; undefined when it does not tell. */
 async function ask(
   { url, token }: Connection,
   fetchImpl: typeof fetch,

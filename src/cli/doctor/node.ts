@@ -1,7 +1,7 @@
 import { type Finding, fail, ok } from './finding.ts';
 
 /**
- * @param version - As in `process.versions.node`.
+ * @param version - The version, as in `process.versions.node`.
  * @param range - `engines.node` of package.json: `>=20.19.0`.
  */
 export function checkNode(version: string, range: string): Finding {

@@ -9,7 +9,7 @@ import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const TIMEOUT_MS = 5_000;
-/** As the alert on the certificate of HTTPS. */
+/** The alert on the HTTPS certificate has the same limit. */
 const WARN_BEFORE_DAYS = 14;
 const PAGE = 'limit=200';
 

@@ -46,7 +46,7 @@ export async function trySpeech(config: Config, unknown: ReadonlySet<string>): P
 /** One thing that a provider is tried at. */
 interface Trial {
   readonly name: string;
-  /** Of its settings. */
+  /** The prefix of the provider's settings. */
   readonly prefix: string;
   /** Default: a failure. */
   readonly failed?: typeof warn;
@@ -146,7 +146,7 @@ function synthesisTrial(config: Config, provider: SynthesisProvider, { clock }: 
   };
 }
 
-/** With the model and the voice that agents get who name none. */
+/** Tries the model and the voice that agents get which name none. */
 function engineTrial(config: Config, provider: EngineProvider, { clock }: SpeechCheckDeps): Trial {
   const prefix = enginePrefix(provider);
   const name = `${provider} engine`;

@@ -3,7 +3,7 @@ import { ModelError } from '../../../providers/ports/modelError.ts';
 import type { SpeechToSpeech } from '../../../providers/ports/speechToSpeech.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Of a phone call. */
+/** The sample rate of a phone call. */
 const SAMPLE_RATE_HZ = 8000;
 
 export interface EngineTrial {

@@ -11,7 +11,7 @@ import type {
 
 /** A caller does not wait longer for words that are final. */
 const LAST_WORDS_TIMEOUT_MS = 10_000;
-/** Where a vendor is asked for the end, the caller has been silent this long. */
+/** The caller's silence before a vendor is asked for the end of the utterance. */
 const ASKED_AFTER_MS = 300;
 
 const FOREVER = new AbortController().signal;
