@@ -23,7 +23,7 @@ export interface DemoOptions {
 interface RealCall {
   readonly toNumber: string;
   readonly fromNumber: string;
-  /** As in the API. */
+  /** The trunk, with the API's fields. */
   readonly trunk: {
     readonly host: string;
     readonly port: number;
@@ -59,7 +59,7 @@ export const HELP = `npm run demo -- [options]
 /**
  * Reads the command line, with defaults from the environment.
  *
- * @returns Undefined when only the help is requested.
+ * @returns The options; undefined when only the help is requested.
  * @throws {DemoError} When an option is unknown, or a required one is missing.
  */
 export function readOptions(args: readonly string[], environment: Environment): DemoOptions | undefined {

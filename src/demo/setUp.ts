@@ -9,7 +9,7 @@ export interface SetUp {
   readonly baseUrl: string;
   readonly adminToken: string;
   readonly webhookUrl: string;
-  /** As in the API. */
+  /** The trunk, with the API's fields. */
   readonly trunk: Readonly<Record<string, unknown>>;
   readonly fromNumber: string;
   readonly scenario: Scenario;
@@ -22,7 +22,7 @@ export interface DemoProject {
   /** `/v1/projects/{id}`. */
   readonly path: string;
   readonly key: string;
-  /** With that key. */
+  /** The client that authenticates with `key`. */
   readonly api: Api;
   /** Secret of the webhook signatures. */
   readonly secret: string;

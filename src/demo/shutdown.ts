@@ -22,7 +22,7 @@ export interface Shutdown {
 
 export interface ShutdownDeps {
   readonly screen: Pick<Screen, 'note' | 'failure'>;
-  /** Of the service. */
+  /** The service's data folder. */
   readonly dataFolder: string;
   readonly keepsData: boolean;
   /** Log file of the service. */
