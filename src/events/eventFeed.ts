@@ -33,7 +33,7 @@ export interface StreamedEvent {
   readonly type: LiveEventType;
   readonly sessionId: string | undefined;
   readonly callId: string | undefined;
-  /** As server-sent event. */
+  /** The event as a server-sent event. */
   readonly sent: string;
 }
 

@@ -167,7 +167,7 @@ export const liveEventType = z.enum(LIVE_EVENT_TYPES);
 /** Not kept: a stream that asks for it gets it while it is connected. */
 export const INTERIM = 'transcript.interim' satisfies LiveEventType;
 
-/** Whose an event is. */
+/** The project, session and call that an event belongs to. */
 interface EventSubject {
   readonly projectId: string;
   readonly sessionId?: string | null | undefined;
@@ -194,7 +194,7 @@ const common = {
   truncated: z.literal(true).optional().describe('Long texts were cut; the history has them whole.'),
 };
 
-/** As streams and webhooks carry it. */
+/** An event as streams and webhooks carry it. */
 export const liveEvent = z
   .union(
     LIVE_EVENT_TYPES.map((type) =>

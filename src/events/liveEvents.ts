@@ -39,7 +39,7 @@ export function eventText({ type, projectId, sessionId, callId, data }: NewLiveE
   return JSON.stringify({ ...event, truncated: true, data: shortenTexts(Object.fromEntries(scalars)) });
 }
 
-/** @param text - Of {@link eventText}. */
+/** @param text - The text that {@link eventText} returned. */
 export function withEventId(id: string, text: string): string {
   return `{"id":${JSON.stringify(id)},${text.slice(1)}`;
 }

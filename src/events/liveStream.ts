@@ -12,7 +12,7 @@ const RETRY_MS = 1_000;
 
 /** What a stream wants to have. */
 export interface EventFilter {
-  /** Absent for all. */
+  /** The event types to send; undefined sends all. */
   readonly types?: ReadonlySet<LiveEventType> | undefined;
   readonly sessionId?: string | undefined;
   readonly callId?: string | undefined;
@@ -21,7 +21,7 @@ export interface EventFilter {
 
 /** The client's connection. */
 export interface EventSink {
-  /** Without waiting for the client. */
+  /** Sends the text without waiting for the client. */
   send(text: string): void;
   /** Not taken by the client yet. */
   readonly bufferedBytes: number;
@@ -53,9 +53,9 @@ export class LiveStream implements FeedListener {
   readonly #deps: LiveStreamDeps;
   readonly #projectId: string;
   readonly #filter: EventFilter;
-  /** Undefined before {@link run}. */
+  /** The client's connection; undefined before {@link run}. */
   #sink: EventSink | undefined;
-  /** Of the last event that the client has, or did not want. */
+  /** The id of the last event that the client has, or did not want. */
   #place = '0-0';
   #isLive = false;
   #isCatchingUp = false;
@@ -72,7 +72,7 @@ export class LiveStream implements FeedListener {
   /**
    * Finds the stream's place; nothing is sent before {@link run}.
    *
-   * @param lastEventId - That the client has; undefined for what happens from now on.
+   * @param lastEventId - The last event that the client has; undefined starts with what happens from now on.
    * @returns Whether the client may have missed events that are not kept any more.
    */
   async seek(lastEventId: string | undefined): Promise<boolean> {
