@@ -7,12 +7,12 @@ import type { webhookCallSchema, webhookRecordingSchema } from './events.ts';
 /** The part of a session's webhooks that is about its call, as far as it is known. */
 export interface CallReport {
   readonly call: z.infer<typeof webhookCallSchema>;
-  /** Absent before the end. */
+  /** The end reason; undefined before the call has ended. */
   readonly endReason?: string;
   readonly recording?: z.infer<typeof webhookRecordingSchema>;
   /** Signed anew for each report, since it is valid for an hour. */
   readonly recordingUrl?: string;
-  /** Of the call's span. */
+  /** The W3C `traceparent` of the call's span. */
   readonly traceparent?: string;
 }
 

@@ -51,7 +51,7 @@ interface DeliveryError {
 export interface DeliveryResult {
   /** Whether the receiver answered 2xx. */
   readonly ok: boolean;
-  /** Absent without an answer. */
+  /** The HTTP status; undefined when there was no response. */
   readonly status?: number;
   /** The beginning of the answer's body; null where it has none, or is not text. Absent without an answer. */
   readonly answer?: string | null;

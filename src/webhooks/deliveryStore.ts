@@ -34,7 +34,7 @@ export interface WebhookDelivery {
 /** A logged attempt, in its place. */
 export interface LoggedDelivery extends WebhookDelivery {
   readonly webhook: WebhookKind;
-  /** Null for an event that belongs to no session. */
+  /** The session's id; null for an event that belongs to no session. */
   readonly sessionId: string | null;
 }
 

@@ -14,7 +14,7 @@ const NO_TARGET = { code: 'webhook_target_missing', message: 'the agent has no s
 
 export interface EventDispatcherDeps extends DeliveryDeps {
   readonly queue: EventQueueStore;
-  /** Where the agent that callers get wants this kind of webhook; undefined where it has none. */
+  /** Returns the target of this kind of webhook on the agent that callers get; undefined where it has none. */
   readonly targetOf: (
     projectId: string,
     webhook: QueuedEvent['webhook'],

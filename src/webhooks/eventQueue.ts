@@ -57,17 +57,18 @@ export interface EventQueueStore {
   /**
    * Queues a logged delivery once more, under its id; one that still waits is due at once.
    *
-   * @returns Undefined for an unknown delivery; `without_body` where its body was not kept.
+   * @returns `queued`; undefined for an unknown delivery; `without_body` where its body was not kept.
    */
   repeat(projectId: string, deliveryId: string, now: Date): Promise<'queued' | 'without_body' | undefined>;
 }
 
 /**
- * When a failed delivery is repeated: after 5 s, 10 s, 20 s and so on up to ten minutes, and a last time an hour after the
+ * When a failed delivery is repeated: after 5 s, 10 s, 20 s and so on up to ten minutes, and a last time an hour after
+ * the
  * event was queued. An event that has waited an hour for those before it is sent once.
  *
  * @param attempt - Number of the failed one, from 1.
- * @returns Undefined where it is given up.
+ * @returns The time of the next attempt; undefined when the event is given up.
  */
 export function retryAtMs(attempt: number, queuedAtMs: number, nowMs: number): number | undefined {
   const lastMs = queuedAtMs + RETRY_FOR_MS;

@@ -32,7 +32,7 @@ export interface FairWorkerDeps {
   readonly clock: Clock;
   /** How long a closing node still does what is due. The rest is then available to other nodes at once. */
   readonly finishMs: number;
-  /** Of the work, in log messages. */
+  /** The name of the work in log messages. */
   readonly name: string;
   readonly onError: (error: unknown, what: string) => void;
 }

@@ -140,7 +140,7 @@ async function deliverTraced(
   return result;
 }
 
-/** Without the target's headers, which may hold secrets. */
+/** Returns the delivery record, without the target's headers, which may hold secrets. */
 function recordOf(
   { event, deliveryId, attempt }: DueEvent,
   { target, body }: Prepared,

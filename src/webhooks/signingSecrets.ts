@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 
 /** After a rotation the previous secret signs as well for this time, so that receivers can switch. */
 const PREVIOUS_SIGNS_MS = 24 * 3_600_000;
-/** As long as the hash's output; more would add nothing. */
+/** The secret is as long as the hash's output; more would add nothing. */
 const SECRET_BYTES = 32;
 
 export interface StoredWebhookSecret {
@@ -25,7 +25,7 @@ export interface WebhookSecretStore {
 export interface SigningSecret {
   /** `whsec_…` */
   readonly secret: string;
-  /** Until when the previous secret signs as well; null when it does not. */
+  /** The time until which the previous secret signs as well; null when it does not. */
   readonly previousValidUntil: string | null;
 }
 

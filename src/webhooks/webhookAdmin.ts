@@ -41,7 +41,7 @@ export interface WebhookAdmin {
    */
   redeliver(projectId: string, deliveryId: string): Promise<void>;
   secret(projectId: string): Promise<SigningSecret>;
-  /** @param store - Of the enclosing transaction. */
+  /** @param store - The store of the enclosing transaction. */
   rotate(projectId: string, store: Pick<WebhookSecretStore, 'rotate'>): Promise<SigningSecret>;
 }
 
