@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** @param states - Of the providers, by name. */
+/** @param states - The states of the providers, by name. */
 export function registerProviderHealth(
   registry: Registry,
   states: () => Readonly<Record<string, { readonly status: 'up' | 'degraded' }>>,

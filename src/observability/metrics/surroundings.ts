@@ -5,7 +5,7 @@ export interface Surroundings {
   /** By name, whether it answers. */
   readonly dependencies: () => Promise<ReadonlyMap<string, boolean>>;
   readonly disk: () => Promise<{ readonly freeBytes: number; readonly sizeBytes: number }>;
-  /** Of this node’s clock, ahead of the database’s. */
+  /** How far this node's clock is ahead of the database's. */
   readonly clockOffsetMs: () => Promise<number>;
   /** How long the oldest due webhook event has waited; 0 without one. */
   readonly webhookDelayMs: () => Promise<number>;
