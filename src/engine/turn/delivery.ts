@@ -117,7 +117,7 @@ export interface Delivered {
 export class TurnCancelledError extends Error {
   constructor() {
     super('turn cancelled: the customer went on speaking');
-    this.name = 'TurnTakenBack';
+    this.name = 'TurnCancelledError';
   }
 }
 
