@@ -15,7 +15,7 @@ import type { KnownPeer } from '../../telephony/control/sipServer.ts';
 import { TestCalls } from '../../telephony/trunks/testCalls.ts';
 import { playPhone } from '../../testing/phone/playPhone.ts';
 import type { WantedPlay } from '../../testing/play/playOn.ts';
-import { PlayPlaces } from '../../testing/runs/playPlaces.ts';
+import { PlaySlots } from '../../testing/runs/playSlots.ts';
 import { type Lane, runLane } from '../../testing/runs/runLane.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
 import type { Lifecycle } from '../lifecycle.ts';
@@ -75,7 +75,7 @@ export function startPhoneTests(parts: PhoneTestParts): void {
       if (!callers) throw noCallers();
       return await playPhone({ ...playerDeps, callers }, play, signal);
     },
-    places: new PlayPlaces(mostPhones),
+    slots: new PlaySlots(mostPhones),
     clock,
     makeId,
     liveEvents,

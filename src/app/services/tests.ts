@@ -15,7 +15,7 @@ import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import { redisTestQueue, startTestWorker } from '../../infra/redis/queues/testQueue.ts';
 import { playChat } from '../../testing/play/playChat.ts';
-import { PlayPlaces } from '../../testing/runs/playPlaces.ts';
+import { PlaySlots } from '../../testing/runs/playSlots.ts';
 import { type Lane, type LaneDeps, runLane } from '../../testing/runs/runLane.ts';
 import { startRunSweeps } from '../../testing/runs/runSweeps.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
@@ -61,8 +61,8 @@ export function buildTests(parts: TestParts): TestRuns {
     const deps = { testRuns, liveEvents, releases: cacheReleases(releases), clock, makeId, onEnded, onError };
     const play = (...wanted: Parameters<typeof playChat> extends [unknown, ...infer Rest] ? Rest : never) =>
       playChat(player, ...wanted);
-    const places = new PlayPlaces(CHATS_AT_ONCE);
-    const work = (lane: Lane, signal: AbortSignal) => runLane({ ...deps, play, places }, lane, signal);
+    const slots = new PlaySlots(CHATS_AT_ONCE);
+    const work = (lane: Lane, signal: AbortSignal) => runLane({ ...deps, play, slots }, lane, signal);
     startTestWorker(jobs, 'chat', work, CHATS_AT_ONCE);
     lifecycle.onClose(startRunSweeps({ testRuns, queue, clock, onEnded, onError }));
   }

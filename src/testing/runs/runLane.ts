@@ -8,7 +8,7 @@ import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import { LineRefusedError } from '../phone/line.ts';
 import type { Played, WantedPlay } from '../play/playOn.ts';
-import type { PlayPlaces } from './playPlaces.ts';
+import type { PlaySlots } from './playSlots.ts';
 import { MAX_CONCURRENCY, type PlayStatus, type RunStatus } from './testRun.ts';
 import type { ClaimedPlay, PlayedDefinition, PlayResult, TestRunStore } from './testRunStore.ts';
 
@@ -34,7 +34,7 @@ export interface LaneDeps {
   readonly releases: { find(projectId: string, releaseId: string): Promise<AgentRelease | undefined> };
   readonly play: (play: WantedPlay, signal: AbortSignal) => Promise<Played>;
   /** Limits how many plays this node runs at once; undefined when nothing limits them here. */
-  readonly places?: PlayPlaces | undefined;
+  readonly slots?: PlaySlots | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   /** Publishes live events; undefined when nothing subscribes to them, as in unit tests. */
@@ -63,14 +63,14 @@ export async function runLane(
   lane: Lane,
   signal: AbortSignal,
 ): Promise<{ readonly afterMs: number } | undefined> {
-  const { places } = deps;
-  if (!places) return await playOn(deps, lane, signal);
-  const leave = places.take(lane.projectId);
-  if (!leave) return { afterMs: WAIT_FOR_OTHERS_MS };
+  const { slots } = deps;
+  if (!slots) return await playOn(deps, lane, signal);
+  const release = slots.take(lane.projectId);
+  if (!release) return { afterMs: WAIT_FOR_OTHERS_MS };
   try {
     return await playOn(deps, lane, signal);
   } finally {
-    leave();
+    release();
   }
 }
 

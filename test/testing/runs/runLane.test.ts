@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Played } from '../../../src/testing/play/playOn.ts';
-import { PlayPlaces } from '../../../src/testing/runs/playPlaces.ts';
+import { PlaySlots } from '../../../src/testing/runs/playSlots.ts';
 import { type LaneDeps, runLane } from '../../../src/testing/runs/runLane.ts';
 import type { ClaimedPlay, PlayResult, TestRunStore } from '../../../src/testing/runs/testRunStore.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -27,7 +27,7 @@ const PLAYED: Played = {
 function lane(
   plays: number,
   play: LaneDeps['play'],
-  claim: { attempt?: number; isFull?: boolean; places?: PlayPlaces } = {},
+  claim: { attempt?: number; isFull?: boolean; slots?: PlaySlots } = {},
 ) {
   const clock = createSimulatedClock();
   const saved: { status: string; result: PlayResult }[] = [];
@@ -64,7 +64,7 @@ function lane(
     testRuns,
     releases: { find: async () => ({}) as never },
     play,
-    places: claim.places,
+    slots: claim.slots,
     clock,
     makeId: () => 'id',
     onEnded: (_run, _project, status) => void events.push(`ended ${status}`),
@@ -105,19 +105,19 @@ describe('A lane', () => {
     expect(await lane(1, async () => PLAYED, { isFull: true }).run()).toEqual({ afterMs: 500 });
   });
 
-  test('leaves a place to other projects, whatever those before it hold', async () => {
-    const places = new PlayPlaces(40);
+  test('leaves a slot to other projects, regardless of how many others hold', async () => {
+    const slots = new PlaySlots(40);
     const held = (projectId: string) => {
       const leave: (() => void)[] = [];
-      for (let place = places.take(projectId); place; place = places.take(projectId)) leave.push(place);
+      for (let slot = slots.take(projectId); slot; slot = slots.take(projectId)) leave.push(slot);
       return leave;
     };
     const [first, ...others] = ['a', 'b', 'c', 'd'].map(held);
     expect([first, ...others].map((one) => one?.length)).toEqual([20, 10, 5, 3]);
 
-    expect(await lane(1, async () => PLAYED, { places }).run()).toBeUndefined();
+    expect(await lane(1, async () => PLAYED, { slots }).run()).toBeUndefined();
     const mine = held('p');
-    expect(await lane(1, async () => PLAYED, { places }).run()).toEqual({ afterMs: 500 });
+    expect(await lane(1, async () => PLAYED, { slots }).run()).toEqual({ afterMs: 500 });
     for (const leave of [...mine, ...(first ?? [])]) leave();
     expect(held('p')).toHaveLength(11);
   });

@@ -1,28 +1,28 @@
 /**
- * A node's places for plays, shared among projects: each takes a place only while more are free than it has. One project
- * alone gets half of them, two a third each, and so on, so that another one always finds a place at once, also where
- * plays last for minutes.
+ * Shares a node's slots for plays among projects: each takes a slot only while more are free than it has. One project
+ * alone gets half of them, two a third each, and so on, so that another one always finds a slot at once, even when plays
+ * last for minutes.
  *
  * @see A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches"
  */
-export class PlayPlaces {
+export class PlaySlots {
   readonly #taken = new Map<string, number>();
   #free: number;
 
-  constructor(places: number) {
-    this.#free = places;
+  constructor(slots: number) {
+    this.#free = slots;
   }
 
-  /** @returns Frees the place; undefined where the project has its share. Call it once. */
+  /** @returns A function that frees the slot, to be called once; undefined when the project has its share. */
   take(projectId: string): (() => void) | undefined {
     const taken = this.#taken.get(projectId) ?? 0;
     if (taken >= this.#free) return undefined;
     this.#taken.set(projectId, taken + 1);
     this.#free -= 1;
-    return () => this.#leave(projectId);
+    return () => this.#release(projectId);
   }
 
-  #leave(projectId: string): void {
+  #release(projectId: string): void {
     this.#free += 1;
     const left = (this.#taken.get(projectId) ?? 1) - 1;
     if (left === 0) this.#taken.delete(projectId);
