@@ -14,7 +14,7 @@ import { startTestWorker } from '../../infra/redis/queues/testQueue.ts';
 import type { KnownPeer } from '../../telephony/control/sipServer.ts';
 import { TestCalls } from '../../telephony/trunks/testCalls.ts';
 import { playPhone } from '../../testing/phone/playPhone.ts';
-import type { WantedPlay } from '../../testing/play/playOn.ts';
+import type { PlayRequest } from '../../testing/play/runPlay.ts';
 import { PlaySlots } from '../../testing/runs/playSlots.ts';
 import { type Lane, runLane } from '../../testing/runs/runLane.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
@@ -71,7 +71,7 @@ export function startPhoneTests(parts: PhoneTestParts): void {
   const deps = {
     testRuns,
     releases: cacheReleases(releases),
-    play: async (play: WantedPlay, signal: AbortSignal) => {
+    play: async (play: PlayRequest, signal: AbortSignal) => {
       if (!callers) throw noCallers();
       return await playPhone({ ...playerDeps, callers }, play, signal);
     },

@@ -2,7 +2,7 @@ import type { MakeId } from '../../base/ids.ts';
 import type { TestCall } from '../../calls/setup/testCall.ts';
 import type { Impairment } from '../../media/transport/packetIo.ts';
 import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
-import { type PlayDeps, type Played, playOn, type WantedPlay } from '../play/playOn.ts';
+import { type PlayDeps, type Played, type PlayRequest, runPlay } from '../play/runPlay.ts';
 import { backgroundNoise } from '../simulator/backgroundNoise.ts';
 import { CallerVoice } from '../simulator/callerVoice.ts';
 import { HeardSpeech } from '../simulator/heardSpeech.ts';
@@ -34,7 +34,7 @@ export interface SimulatedCallers {
 /** Plays a case by a call to this node: over SIP and RTP, and through all that a call goes through. */
 export async function playPhone(
   deps: PhonePlayerDeps,
-  play: WantedPlay,
+  play: PlayRequest,
   signal: AbortSignal,
 ): Promise<Played> {
   const { projectId, sessionId, releaseId, draft, definition } = play;
@@ -56,7 +56,7 @@ export async function playPhone(
   const onAbort = () => void channel.close(signal.reason).catch(() => undefined);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    const outcome = await playOn(deps, play, channel, signal);
+    const outcome = await runPlay(deps, play, channel, signal);
     return { ...outcome, recordingKey: await record.recordingKey() };
   } finally {
     signal.removeEventListener('abort', onAbort);
@@ -66,7 +66,7 @@ export async function playPhone(
 
 async function openCall(
   { callers }: PhonePlayerDeps,
-  { seed, definition: { phone } }: WantedPlay,
+  { seed, definition: { phone } }: PlayRequest,
   call: TestCall,
   record: SessionRecord,
   signal: AbortSignal,

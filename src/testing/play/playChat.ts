@@ -13,7 +13,7 @@ import type { ToolRunner } from '../../engine/tools/toolRunner.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
 import { ChatChannel } from './chatChannel.ts';
 import { createMockedTools, mockedBeforeStart } from './mockedTools.ts';
-import { type Played, playOn, type WantedPlay } from './playOn.ts';
+import { type Played, type PlayRequest, runPlay } from './runPlay.ts';
 import { TestSessions } from './testSessions.ts';
 
 export interface PlayerDeps {
@@ -33,7 +33,7 @@ export interface PlayerDeps {
  * Plays a case as a chat on an engine of its own: its session is in memory, its tools are the case's. So no webhook is
  * sent, no customer remembered and nothing counted.
  */
-export async function playChat(deps: PlayerDeps, play: WantedPlay, signal: AbortSignal): Promise<Played> {
+export async function playChat(deps: PlayerDeps, play: PlayRequest, signal: AbortSignal): Promise<Played> {
   const { projectId, sessionId, definition } = play;
   const sessions = new TestSessions();
   const channel = new ChatChannel({
@@ -49,11 +49,11 @@ export async function playChat(deps: PlayerDeps, play: WantedPlay, signal: Abort
     graph: createGraph(play.release.pathway),
     clock: deps.clock,
   });
-  const outcome = await playOn(deps, play, channel, signal);
+  const outcome = await runPlay(deps, play, channel, signal);
   return { ...outcome, session: sessions.played(new Date(deps.clock.now()).toISOString()) };
 }
 
-function testEngine(deps: PlayerDeps, play: WantedPlay, sessions: TestSessions) {
+function testEngine(deps: PlayerDeps, play: PlayRequest, sessions: TestSessions) {
   const { clock, shares, makeId } = deps;
   const { toolMocks: mocks, allowRealTools } = play.definition;
   const onError = () => undefined; // what fails beside a turn, such as a summary, fails no test

@@ -7,7 +7,7 @@ import type { Channel } from '../../engine/session/session.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import { LineRefusedError } from '../phone/line.ts';
-import type { Played, WantedPlay } from '../play/playOn.ts';
+import type { Played, PlayRequest } from '../play/runPlay.ts';
 import type { PlaySlots } from './playSlots.ts';
 import { MAX_CONCURRENCY, type PlayStatus, type RunStatus } from './testRun.ts';
 import type { ClaimedPlay, PlayedDefinition, PlayResult, TestRunStore } from './testRunStore.ts';
@@ -32,7 +32,7 @@ const MAX_REPLAYED_CHARACTERS = 1_000;
 export interface LaneDeps {
   readonly testRuns: TestRunStore;
   readonly releases: { find(projectId: string, releaseId: string): Promise<AgentRelease | undefined> };
-  readonly play: (play: WantedPlay, signal: AbortSignal) => Promise<Played>;
+  readonly play: (play: PlayRequest, signal: AbortSignal) => Promise<Played>;
   /** Limits how many plays this node runs at once; undefined when nothing limits them here. */
   readonly slots?: PlaySlots | undefined;
   readonly clock: Clock;
@@ -64,17 +64,17 @@ export async function runLane(
   signal: AbortSignal,
 ): Promise<{ readonly afterMs: number } | undefined> {
   const { slots } = deps;
-  if (!slots) return await playOn(deps, lane, signal);
+  if (!slots) return await playNext(deps, lane, signal);
   const release = slots.take(lane.projectId);
   if (!release) return { afterMs: WAIT_FOR_OTHERS_MS };
   try {
-    return await playOn(deps, lane, signal);
+    return await playNext(deps, lane, signal);
   } finally {
     release();
   }
 }
 
-async function playOn(
+async function playNext(
   deps: LaneDeps,
   { runId, lane, channel }: Lane,
   signal: AbortSignal,

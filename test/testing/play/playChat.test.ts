@@ -9,7 +9,7 @@ import { ComputeShares } from '../../../src/base/computeShares.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
 import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { playChat } from '../../../src/testing/play/playChat.ts';
-import type { Played } from '../../../src/testing/play/playOn.ts';
+import type { Played } from '../../../src/testing/play/runPlay.ts';
 import { nodeOf, type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 

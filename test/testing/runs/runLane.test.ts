@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Played } from '../../../src/testing/play/playOn.ts';
+import type { Played } from '../../../src/testing/play/runPlay.ts';
 import { PlaySlots } from '../../../src/testing/runs/playSlots.ts';
 import { type LaneDeps, runLane } from '../../../src/testing/runs/runLane.ts';
 import type { ClaimedPlay, PlayResult, TestRunStore } from '../../../src/testing/runs/testRunStore.ts';

@@ -9,8 +9,8 @@ import type { PlayChannel } from './channel.ts';
 import { type PlayOutcome, playCase } from './playCase.ts';
 import type { PlayedSession } from './testSessions.ts';
 
-/** One play of a case. */
-export interface WantedPlay {
+/** Asks for one play of a case. */
+export interface PlayRequest {
   readonly projectId: string;
   readonly sessionId: string;
   readonly release: AgentRelease;
@@ -34,9 +34,9 @@ export interface PlayDeps {
 }
 
 /** Plays a case's caller on a channel; a model of the agent's mode plays its persona and judges. */
-export function playOn(
+export function runPlay(
   { models, patterns, clock }: PlayDeps,
-  { projectId, definition, release, seed }: WantedPlay,
+  { projectId, definition, release, seed }: PlayRequest,
   channel: PlayChannel,
   signal: AbortSignal,
 ): Promise<PlayOutcome> {
