@@ -16,7 +16,7 @@ import { TestCalls } from '../../telephony/trunks/testCalls.ts';
 import { playPhone } from '../../testing/phone/playPhone.ts';
 import type { PlayRequest } from '../../testing/play/runPlay.ts';
 import { PlaySlots } from '../../testing/runs/playSlots.ts';
-import { type Lane, runLane } from '../../testing/runs/runLane.ts';
+import { runTestJob, type TestJob } from '../../testing/runs/runTestJob.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { runEnded } from '../services/tests.ts';
@@ -60,7 +60,7 @@ export function buildTestCalls(
   return new TestCalls({ address, sipPort, clock, makeSecret });
 }
 
-/** Takes lanes with phone cases, while live calls leave room for them. */
+/** Takes jobs with phone cases, while live calls leave room for them. */
 export function startPhoneTests(parts: PhoneTestParts): void {
   const { storage, jobs, testCalls, capacity, callRefusal, liveEvents, clock, makeId, lifecycle } = parts;
   const { testRuns, releases, calls, history } = storage.stores;
@@ -85,11 +85,11 @@ export function startPhoneTests(parts: PhoneTestParts): void {
   const stopping = new AbortController();
   let playing = 0;
   const isBusy = () => Math.max(playing, capacity.inUse) >= capacity.limit * SHARE_OF_TESTS;
-  const work = async (lane: Lane, signal: AbortSignal) => {
+  const work = async (job: TestJob, signal: AbortSignal) => {
     if (isBusy() || callRefusal()) return { afterMs: BUSY_RETRY_MS };
     playing += 1;
     try {
-      return await runLane(deps, lane, AbortSignal.any([signal, stopping.signal]));
+      return await runTestJob(deps, job, AbortSignal.any([signal, stopping.signal]));
     } catch (error) {
       if (!stopping.signal.aborted) throw error;
       return { afterMs: HAND_OVER_MS };

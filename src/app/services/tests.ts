@@ -16,8 +16,8 @@ import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import { redisTestQueue, startTestWorker } from '../../infra/redis/queues/testQueue.ts';
 import { playChat } from '../../testing/play/playChat.ts';
 import { PlaySlots } from '../../testing/runs/playSlots.ts';
-import { type Lane, type LaneDeps, runLane } from '../../testing/runs/runLane.ts';
 import { startRunSweeps } from '../../testing/runs/runSweeps.ts';
+import { runTestJob, type TestJob, type TestJobDeps } from '../../testing/runs/runTestJob.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
 import { TestRuns } from '../../testing/runs/testRuns.ts';
 import type { Lifecycle } from '../lifecycle.ts';
@@ -62,7 +62,7 @@ export function buildTests(parts: TestParts): TestRuns {
     const play = (...wanted: Parameters<typeof playChat> extends [unknown, ...infer Rest] ? Rest : never) =>
       playChat(player, ...wanted);
     const slots = new PlaySlots(CHATS_AT_ONCE);
-    const work = (lane: Lane, signal: AbortSignal) => runLane({ ...deps, play, slots }, lane, signal);
+    const work = (job: TestJob, signal: AbortSignal) => runTestJob({ ...deps, play, slots }, job, signal);
     startTestWorker(jobs, 'chat', work, CHATS_AT_ONCE);
     lifecycle.onClose(startRunSweeps({ testRuns, queue, clock, onEnded, onError }));
   }
@@ -85,7 +85,7 @@ export function buildTests(parts: TestParts): TestRuns {
 export function runEnded({
   logger,
   liveEvents,
-}: Pick<TestParts, 'logger' | 'liveEvents'>): LaneDeps['onEnded'] {
+}: Pick<TestParts, 'logger' | 'liveEvents'>): TestJobDeps['onEnded'] {
   return (runId, projectId, status) => {
     logger.info({ runId, projectId, status }, 'test run ended');
     liveEvents.publish({ type: 'test.updated', projectId, data: { testRunId: runId, status } });

@@ -14,12 +14,12 @@ export interface RunSweepsDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Adds the lanes of unfinished runs again: Redis or a node may have lost them. */
+/** Adds the jobs of unfinished runs again: Redis or a node may have lost them. */
 export async function sweepRuns({ testRuns, queue, clock, onEnded }: RunSweepsDeps): Promise<void> {
-  for (const lanes of await testRuns.unfinished(AT_ONCE)) {
-    const status = await testRuns.finish(lanes.runId, new Date(clock.now()).toISOString());
-    if (status) onEnded(lanes.runId, lanes.projectId, status);
-    else await queue.add(lanes);
+  for (const jobs of await testRuns.unfinished(AT_ONCE)) {
+    const status = await testRuns.finish(jobs.runId, new Date(clock.now()).toISOString());
+    if (status) onEnded(jobs.runId, jobs.projectId, status);
+    else await queue.add(jobs);
   }
 }
 

@@ -52,7 +52,7 @@ export type PlayedDefinition = Pick<
   readonly answers?: readonly { readonly turn: number; readonly said: string; readonly answer: string }[];
 };
 
-/** A play that a lane has claimed. */
+/** A play that a job has claimed. */
 export interface ClaimedPlay {
   readonly run: StoredRun;
   readonly number: number;
@@ -97,7 +97,7 @@ export interface TestRunStore {
   /** Newest first. */
   list(projectId: string, filter: RunFilter, page: Page): Promise<PageOf<ListedRun>>;
   /**
-   * Claims the next play of a run for a lane: the one that it has begun before, or a queued one.
+   * Claims the next play of a run for a job: the one that the job has begun before, or a queued one.
    *
    * @param channel - The channel of the plays.
    * @param maxRunning - Plays of the project at once; beyond it nothing is claimed.
@@ -124,7 +124,7 @@ export interface TestRunStore {
   cancel(projectId: string, runId: string, now: string): Promise<boolean>;
   isCanceled(runId: string): Promise<boolean>;
   /** Runs that have not ended, oldest first. */
-  unfinished(limit: number): Promise<readonly Lanes[]>;
+  unfinished(limit: number): Promise<readonly TestJobs[]>;
   /** Stores the session of a test as history. */
   keepSession(played: PlayedSession): Promise<void>;
 }
@@ -135,15 +135,15 @@ export interface RunFilter {
 }
 
 /** What the jobs of a run are made from. */
-export interface Lanes {
+export interface TestJobs {
   readonly runId: string;
   readonly projectId: string;
   readonly concurrency: number;
   readonly channels: readonly Channel[];
 }
 
-/** The lanes of runs, as jobs that any node with the role may take. */
+/** Queues the jobs of runs; any node with the role may take them. */
 export interface TestQueue {
-  /** Does nothing for lanes that are queued or running. @throws {CallwayError} `redis_unavailable` */
-  add(lanes: Lanes): Promise<void>;
+  /** Does nothing for jobs that are queued or running. @throws {CallwayError} `redis_unavailable` */
+  add(jobs: TestJobs): Promise<void>;
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { sweepRuns } from '../../../src/testing/runs/runSweeps.ts';
-import type { Lanes } from '../../../src/testing/runs/testRunStore.ts';
+import type { TestJobs } from '../../../src/testing/runs/testRunStore.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-test('A sweep queues the lanes of unfinished runs again, and ends runs whose plays have ended', async () => {
-  const calls: Lanes = { runId: 'calls', projectId: 'p', concurrency: 2, channels: ['phone'] };
-  const over: Lanes = { runId: 'over', projectId: 'p', concurrency: 1, channels: ['chat', 'phone'] };
-  const queued: Lanes[] = [];
+test('A sweep queues the jobs of unfinished runs again, and ends runs whose plays have ended', async () => {
+  const calls: TestJobs = { runId: 'calls', projectId: 'p', concurrency: 2, channels: ['phone'] };
+  const over: TestJobs = { runId: 'over', projectId: 'p', concurrency: 1, channels: ['chat', 'phone'] };
+  const queued: TestJobs[] = [];
   const ended: unknown[] = [];
 
   await sweepRuns({
@@ -14,7 +14,7 @@ test('A sweep queues the lanes of unfinished runs again, and ends runs whose pla
       unfinished: async () => [calls, over],
       finish: async (runId) => (runId === 'over' ? 'passed' : undefined),
     },
-    queue: { add: async (lanes) => void queued.push(lanes) },
+    queue: { add: async (jobs) => void queued.push(jobs) },
     clock: createSimulatedClock(),
     onEnded: (...end) => void ended.push(end),
     onError: () => undefined,

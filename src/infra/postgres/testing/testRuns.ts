@@ -4,10 +4,10 @@ import { mapPage } from '../../../base/page.ts';
 import { caseStatusOf, summaryOf } from '../../../testing/runs/showRun.ts';
 import type { ListedRun, PlayStatus } from '../../../testing/runs/testRun.ts';
 import type {
-  Lanes,
   NewRun,
   PlayResult,
   RunFilter,
+  TestJobs,
   TestRunStore,
 } from '../../../testing/runs/testRunStore.ts';
 import { casesOfSuite } from '../agents/testCases.ts';
@@ -93,7 +93,7 @@ export function testRunStore(database: Queryable): TestRunStore {
         id: string;
         project_id: string;
         concurrency: number;
-        channels: Lanes['channels'];
+        channels: TestJobs['channels'];
       }>(
         `SELECT id, project_id, concurrency,
            (SELECT array_agg(DISTINCT channel) FROM test_plays

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Lane } from '../../../testing/runs/runLane.ts';
+import type { TestJob } from '../../../testing/runs/runTestJob.ts';
 import type { TestQueue } from '../../../testing/runs/testRunStore.ts';
 import type { JobQueues, JobRetry, JobWorker, QueueDefinition } from './jobQueues.ts';
 
@@ -12,10 +12,10 @@ const payload = z.object({
 
 type PlayedChannel = 'chat' | 'phone';
 
-/** One job for each lane of a run; calls wait for nodes that can place them. */
+/** The queues of test jobs; calls wait for nodes that can place them. */
 const QUEUES = { chat: 'test-runs', phone: 'test-calls' } as const;
 
-const kindOf = (channel: PlayedChannel): QueueDefinition<Lane> => ({
+const kindOf = (channel: PlayedChannel): QueueDefinition<TestJob> => ({
   name: QUEUES[channel],
   schema: payload,
   // The run's rows keep the outcome. A failed job is added again by the sweep as long as its run has not ended.
@@ -41,11 +41,11 @@ export function redisTestQueue(jobs: JobQueues): TestQueue {
   };
 }
 
-/** @param work - Returns when the lane goes on, at the end of the queue; undefined where it is done. */
+/** @param work - Returns when the job goes on, at the end of the queue; undefined when it is done. */
 export function startTestWorker(
   jobs: JobQueues,
   channel: PlayedChannel,
-  work: (lane: Lane, signal: AbortSignal) => Promise<Pick<JobRetry, 'afterMs'> | undefined>,
+  work: (job: TestJob, signal: AbortSignal) => Promise<Pick<JobRetry, 'afterMs'> | undefined>,
   concurrency: number,
 ): JobWorker {
   return jobs.work(

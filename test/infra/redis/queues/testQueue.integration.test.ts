@@ -17,16 +17,16 @@ afterAll(async () => {
   await server.close();
 });
 
-test('Lanes with phone cases wait for a node that places calls, and are queued once', async () => {
+test('TestJobs with phone cases wait for a node that places calls, and are queued once', async () => {
   const taken: string[] = [];
-  const work = (channel: 'chat' | 'phone') => async (lane: { readonly lane: string }) => {
-    taken.push(`${channel} took ${lane.lane}`);
+  const work = (channel: 'chat' | 'phone') => async (job: { readonly lane: string }) => {
+    taken.push(`${channel} took ${job.lane}`);
     return undefined;
   };
   const queue = redisTestQueue(nodes[0]);
-  const lanes = { runId: 'run', projectId: 'p', concurrency: 2, channels: ['chat', 'phone'] } as const;
-  await queue.add(lanes);
-  await queue.add(lanes);
+  const jobs = { runId: 'run', projectId: 'p', concurrency: 2, channels: ['chat', 'phone'] } as const;
+  await queue.add(jobs);
+  await queue.add(jobs);
   const chats = startTestWorker(nodes[0], 'chat', work('chat'), 4);
   onTestFinished(() => chats.close());
   await vi.waitFor(() => expect(taken).toHaveLength(2));

@@ -15,7 +15,7 @@ import type { ClaimedPlay, PlayedDefinition, PlayResult, TestRunStore } from './
 /** Plays of a project at once, over all nodes. */
 const MAX_RUNNING_PLAYS = MAX_CONCURRENCY;
 const WAIT_FOR_OTHERS_MS = 500;
-/** After this long a lane goes to the end of the queue, so that projects take turns. */
+/** After this long a job goes to the end of the queue, so that projects take turns. */
 const TIME_SLICE_MS = 1_000;
 const CANCEL_CHECK_MS = 1_000;
 const MAX_PLAY_MS = 600_000;
@@ -29,7 +29,7 @@ const MAX_TRANSCRIPT_TURNS = 200;
 /** The most characters of each text of a replayed turn. */
 const MAX_REPLAYED_CHARACTERS = 1_000;
 
-export interface LaneDeps {
+export interface TestJobDeps {
   readonly testRuns: TestRunStore;
   readonly releases: { find(projectId: string, releaseId: string): Promise<AgentRelease | undefined> };
   readonly play: (play: PlayRequest, signal: AbortSignal) => Promise<Played>;
@@ -43,11 +43,11 @@ export interface LaneDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** One of the `concurrency` workers of a run. */
-export interface Lane {
+/** One of the `concurrency` queue jobs of a run. */
+export interface TestJob {
   readonly runId: string;
   readonly projectId: string;
-  /** Distinguishes the lanes of a run. */
+  /** Distinguishes the jobs of a run. Redis and the database store it under this name. */
   readonly lane: string;
   readonly channel: Channel;
 }
@@ -55,28 +55,28 @@ export interface Lane {
 /**
  * Plays a run's next plays for a while.
  *
- * @param signal - Aborted when this node stops; what it has begun is played again by another.
- * @returns When to go on; undefined where nothing is left to play.
+ * @param signal - Aborted when this node stops; another node repeats the play that it had begun.
+ * @returns When to go on; undefined when nothing is left to play.
  */
-export async function runLane(
-  deps: LaneDeps,
-  lane: Lane,
+export async function runTestJob(
+  deps: TestJobDeps,
+  job: TestJob,
   signal: AbortSignal,
 ): Promise<{ readonly afterMs: number } | undefined> {
   const { slots } = deps;
-  if (!slots) return await playNext(deps, lane, signal);
-  const release = slots.take(lane.projectId);
-  if (!release) return { afterMs: WAIT_FOR_OTHERS_MS };
+  if (!slots) return await playNext(deps, job, signal);
+  const freeSlot = slots.take(job.projectId);
+  if (!freeSlot) return { afterMs: WAIT_FOR_OTHERS_MS };
   try {
-    return await playNext(deps, lane, signal);
+    return await playNext(deps, job, signal);
   } finally {
-    release();
+    freeSlot();
   }
 }
 
 async function playNext(
-  deps: LaneDeps,
-  { runId, lane, channel }: Lane,
+  deps: TestJobDeps,
+  { runId, lane, channel }: TestJob,
   signal: AbortSignal,
 ): Promise<{ readonly afterMs: number } | undefined> {
   const { testRuns, clock } = deps;
@@ -93,7 +93,7 @@ async function playNext(
   return { afterMs: 0 };
 }
 
-async function playClaimed(deps: LaneDeps, claimed: ClaimedPlay, stopping: AbortSignal): Promise<void> {
+async function playClaimed(deps: TestJobDeps, claimed: ClaimedPlay, stopping: AbortSignal): Promise<void> {
   const { testRuns, clock, onError } = deps;
   const { run, attempt } = claimed;
   if (attempt > MAX_ATTEMPTS) {
@@ -122,7 +122,7 @@ async function playClaimed(deps: LaneDeps, claimed: ClaimedPlay, stopping: Abort
 }
 
 function tellEnded(
-  { liveEvents }: LaneDeps,
+  { liveEvents }: TestJobDeps,
   { run: { id, projectId }, number }: ClaimedPlay,
   status: PlayStatus,
   { sessionId }: PlayResult,
@@ -133,7 +133,7 @@ function tellEnded(
 }
 
 async function attemptPlay(
-  deps: LaneDeps,
+  deps: TestJobDeps,
   { run, seed, definition }: ClaimedPlay,
   signal: AbortSignal,
 ): Promise<{ readonly status: PlayStatus; readonly result: PlayResult }> {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Played } from '../../../src/testing/play/runPlay.ts';
 import { PlaySlots } from '../../../src/testing/runs/playSlots.ts';
-import { type LaneDeps, runLane } from '../../../src/testing/runs/runLane.ts';
+import { runTestJob, type TestJobDeps } from '../../../src/testing/runs/runTestJob.ts';
 import type { ClaimedPlay, PlayResult, TestRunStore } from '../../../src/testing/runs/testRunStore.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-const LANE = { runId: 'run', projectId: 'p', lane: 'chat-0', channel: 'chat' } as const;
+const JOB = { runId: 'run', projectId: 'p', lane: 'chat-0', channel: 'chat' } as const;
 const PLAYED: Played = {
   observation: {
     exchanges: Array.from({ length: 100 }, (_, turn) => ({
@@ -24,9 +24,9 @@ const PLAYED: Played = {
   session: undefined,
 };
 
-function lane(
+function job(
   plays: number,
-  play: LaneDeps['play'],
+  play: TestJobDeps['play'],
   claim: { attempt?: number; isFull?: boolean; slots?: PlaySlots } = {},
 ) {
   const clock = createSimulatedClock();
@@ -60,7 +60,7 @@ function lane(
     isCanceled: async () => state.isCanceled,
   };
   const stopping = new AbortController();
-  const deps: LaneDeps = {
+  const deps: TestJobDeps = {
     testRuns,
     releases: { find: async () => ({}) as never },
     play,
@@ -70,7 +70,7 @@ function lane(
     onEnded: (_run, _project, status) => void events.push(`ended ${status}`),
     onError: (_error, what) => void events.push(what),
   };
-  return { clock, saved, events, state, stopping, run: () => runLane(deps, LANE, stopping.signal) };
+  return { clock, saved, events, state, stopping, run: () => runTestJob(deps, JOB, stopping.signal) };
 }
 
 function claimed(attempt: number): ClaimedPlay {
@@ -80,14 +80,14 @@ function claimed(attempt: number): ClaimedPlay {
 }
 
 /** Goes on until the signal is aborted. */
-const endless: LaneDeps['play'] = (_wanted, signal) =>
+const endless: TestJobDeps['play'] = (_wanted, signal) =>
   new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
-describe('A lane', () => {
+describe('A test job', () => {
   test('plays what is left, and ends the run', async () => {
-    const { run, saved, events } = lane(3, async () => PLAYED);
+    const { run, saved, events } = job(3, async () => PLAYED);
 
     expect(await run()).toBeUndefined();
     expect(saved.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed']);
@@ -95,14 +95,14 @@ describe('A lane', () => {
   });
 
   test('goes to the end of the queue after a second, and waits while its project plays enough', async () => {
-    const busy = lane(9, async () => {
+    const busy = job(9, async () => {
       busy.clock.advance(600);
       return PLAYED;
     });
 
     expect(await busy.run()).toEqual({ afterMs: 0 });
     expect(busy.saved).toHaveLength(2);
-    expect(await lane(1, async () => PLAYED, { isFull: true }).run()).toEqual({ afterMs: 500 });
+    expect(await job(1, async () => PLAYED, { isFull: true }).run()).toEqual({ afterMs: 500 });
   });
 
   test('leaves a slot to other projects, regardless of how many others hold', async () => {
@@ -115,9 +115,9 @@ describe('A lane', () => {
     const [first, ...others] = ['a', 'b', 'c', 'd'].map(held);
     expect([first, ...others].map((one) => one?.length)).toEqual([20, 10, 5, 3]);
 
-    expect(await lane(1, async () => PLAYED, { slots }).run()).toBeUndefined();
+    expect(await job(1, async () => PLAYED, { slots }).run()).toBeUndefined();
     const mine = held('p');
-    expect(await lane(1, async () => PLAYED, { slots }).run()).toEqual({ afterMs: 500 });
+    expect(await job(1, async () => PLAYED, { slots }).run()).toEqual({ afterMs: 500 });
     for (const leave of [...mine, ...(first ?? [])]) leave();
     expect(held('p')).toHaveLength(11);
   });
@@ -125,7 +125,7 @@ describe('A lane', () => {
   test('cuts what was seen, and keeps what was said in a play that did not pass', async () => {
     const verdicts = [{ type: 'contains', passed: false, seen: 'x'.repeat(50_000) }] as const;
     let plays = 0;
-    const { run, saved } = lane(2, async () => (plays++ === 0 ? PLAYED : { ...PLAYED, verdicts }));
+    const { run, saved } = job(2, async () => (plays++ === 0 ? PLAYED : { ...PLAYED, verdicts }));
 
     await run();
 
@@ -137,7 +137,7 @@ describe('A lane', () => {
   });
 
   test('gives its play back when the node stops', async () => {
-    const { run, saved, events, stopping } = lane(1, endless);
+    const { run, saved, events, stopping } = job(1, endless);
     const running = run();
     await new Promise(setImmediate);
 
@@ -152,7 +152,7 @@ describe('A lane', () => {
     ['the run is canceled', 1_000, 'The run was canceled'],
     ['it takes too long', 600_000, 'It took longer than 10 minutes'],
   ])('stops a play when %s', async (_why, afterMs, error) => {
-    const { run, saved, clock, state } = lane(1, endless);
+    const { run, saved, clock, state } = job(1, endless);
     state.isCanceled = afterMs === 1_000;
     const running = run();
     await new Promise(setImmediate);
@@ -164,7 +164,7 @@ describe('A lane', () => {
   });
 
   test('gives up a play whose nodes have failed three times', async () => {
-    const { run, saved } = lane(1, () => Promise.reject(new Error('not played')), { attempt: 4 });
+    const { run, saved } = job(1, () => Promise.reject(new Error('not played')), { attempt: 4 });
 
     await run();
 
@@ -174,7 +174,7 @@ describe('A lane', () => {
   });
 
   test('keeps what failed to itself', async () => {
-    const { run, saved, events } = lane(1, () => Promise.reject(new Error('password=1')));
+    const { run, saved, events } = job(1, () => Promise.reject(new Error('password=1')));
 
     await run();
 
