@@ -13,7 +13,7 @@ export interface EmbeddedSipServer {
   /** @throws {Error} When the thread has ended. */
   stats(): Promise<SipServerStats>;
   /** Replaces the peers with a budget of their own. @throws {RangeError} For an invalid source. */
-  know(peers: readonly KnownPeer[]): void;
+  setKnownPeers(peers: readonly KnownPeer[]): void;
   /**
    * Calls back with the messages of one call, in batches, until the returned function is called. To be called before
    * the first message.
@@ -29,7 +29,7 @@ export interface EmbeddedSipServer {
 export type ToWorker =
   | { readonly type: 'stats'; readonly id: number }
   | { readonly type: 'follow' | 'unfollow'; readonly callId: string }
-  | { readonly type: 'know'; readonly peers: readonly KnownPeer[] }
+  | { readonly type: 'set_known_peers'; readonly peers: readonly KnownPeer[] }
   | { readonly type: 'close' };
 
 /** Messages of the SIP server's thread. */
@@ -88,10 +88,10 @@ export async function startEmbeddedSipServer(
     sipPorts,
     controlPort,
     lost: ended.then((error) => (closing ? new Promise<Error>(() => undefined) : error)),
-    know(peers) {
+    setKnownPeers(peers) {
       // Throws here, not in the thread.
       peerList(peers);
-      tell({ type: 'know', peers });
+      tell({ type: 'set_known_peers', peers });
     },
     stats: () =>
       new Promise((resolve, reject) => {

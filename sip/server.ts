@@ -50,7 +50,7 @@ export interface SipServer {
   readonly controlPort: number;
   stats(): SipServerStats;
   /** Replaces the peers with a budget of their own. @throws {RangeError} For an invalid source. */
-  know(peers: readonly KnownPeer[]): void;
+  setKnownPeers(peers: readonly KnownPeer[]): void;
   /** Terminates all calls, then closes all sockets. Idempotent. */
   close(): Promise<void>;
 }
@@ -116,7 +116,7 @@ export async function startSipServer(
   };
   return {
     sipPorts: transport.locals,
-    know: (peers) => transport.know(peers),
+    setKnownPeers: (peers) => transport.setKnownPeers(peers),
     controlPort: (control.server.address() as AddressInfo).port,
     stats: () => ({ ...readStats(core, proxied), 'now.timers': clock.pending }),
     close: () => {

@@ -78,9 +78,9 @@ export class SupervisedSipServer {
     return (udp ?? this.sipPorts.find(({ transport }) => transport === 'tcp'))?.port;
   }
 
-  /** @see EmbeddedSipServer.know */
-  know(peers: readonly KnownPeer[]): void {
-    this.#server?.know(peers);
+  /** @see EmbeddedSipServer.setKnownPeers */
+  setKnownPeers(peers: readonly KnownPeer[]): void {
+    this.#server?.setKnownPeers(peers);
     this.#peers = peers;
   }
 
@@ -125,7 +125,7 @@ export class SupervisedSipServer {
         const port = this.sipPort;
         const options = { ...this.#options, ...(port === undefined ? {} : { port }) };
         const server = await this.#start(options, (refused) => this.#events.onRefused?.(refused));
-        server.know(this.#peers);
+        server.setKnownPeers(this.#peers);
         this.#server = server;
         for (const trace of this.#traces) trace.stop = server.trace(trace.callId, trace.listener);
         return;

@@ -27,7 +27,7 @@ async function run(): Promise<void> {
     obey = async (message) => {
       if (message.type === 'follow') tracer.follow(message.callId);
       else if (message.type === 'unfollow') tracer.unfollow(message.callId);
-      else if (message.type === 'know') server.know(message.peers);
+      else if (message.type === 'set_known_peers') server.setKnownPeers(message.peers);
       else if (message.type === 'stats') tell({ type: 'stats', id: message.id, stats: server.stats() });
       else {
         await server.close();

@@ -81,7 +81,7 @@ export interface Guard {
   /** Whether a source has no limits at all. */
   isUnlimited(address: string, port: number): boolean;
   /** Replaces the known peers; those that stay keep their budgets. @throws {RangeError} For an invalid source; nothing changes. */
-  know(peers: readonly KnownPeer[]): void;
+  setKnownPeers(peers: readonly KnownPeer[]): void;
   /** Resets the count of malformed messages. */
   noteValidMessage(address: string, port: number): void;
   /** Counts a malformed message, and bans the source at the limit. */
@@ -138,7 +138,7 @@ export function createGuard(options: GuardOptions, clock: Clock, counters: Count
     isTrusted: (address, port) => trusted.includes(address, port) || budgetOf(address, port) !== undefined,
     isPrivatePeer: (address) => peers.isPrivate(address),
     isUnlimited: (address, port) => trusted.includes(address, port),
-    know(next) {
+    setKnownPeers(next) {
       peers = peerList(next);
       const nowMs = clock.monotonicMs();
       budgets = new Map(next.map(({ name }) => [name, budgets.get(name) ?? newBudget(options.peer, nowMs)]));

@@ -165,8 +165,8 @@ export class TransportLayer {
   }
 
   /** Replaces the known peers. @throws {RangeError} For an invalid source. */
-  know(peers: readonly KnownPeer[]): void {
-    this.#guard.know(peers);
+  setKnownPeers(peers: readonly KnownPeer[]): void {
+    this.#guard.setKnownPeers(peers);
   }
 
   /** Whether an address and port is one of ours. */

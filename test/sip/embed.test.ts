@@ -36,8 +36,8 @@ test('An embedded server takes calls, counts them and traces the requested call'
   expect(new Set(seen.map(({ callId }) => callId))).toEqual(new Set(['shown']));
   expect(seen[0]?.remote).toBe(`127.0.0.1:${phone.port}`);
   unfollow();
-  expect(() => server.know([{ name: 't', sources: ['not-an-address'] }])).toThrow(RangeError);
-  server.know([]);
+  expect(() => server.setKnownPeers([{ name: 't', sources: ['not-an-address'] }])).toThrow(RangeError);
+  server.setKnownPeers([]);
   for (let count = 0; count < 20; count += 1) phone.send('INVITE rubbish\r\n\r\n', port);
   await vi.waitFor(async () => expect((await server.stats())['sources.banned']).toBe(1));
   expect((await server.stats())['messages.in']).toBeGreaterThanOrEqual(4);

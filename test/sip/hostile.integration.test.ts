@@ -122,7 +122,7 @@ test('A known peer can connect when all other connections are in use', async () 
   const rig = await rigOf({ trusted: [], maxConnections: 2 });
   const others = await silentConnections(portOf(rig, 'tcp'), 3);
   await vi.waitFor(() => expect(rig.server.stats()['connections.refused']).toBe(1));
-  rig.server.know([{ name: 'trunk', sources: ['127.0.0.1'] }]);
+  rig.server.setKnownPeers([{ name: 'trunk', sources: ['127.0.0.1'] }]);
   const [trunk] = await silentConnections(portOf(rig, 'tcp'), 1);
   await vi.waitFor(() => expect(rig.server.stats()['now.connections']).toBe(3));
   for (const socket of [...others, ...(trunk ? [trunk] : [])]) socket.destroy();
@@ -189,7 +189,7 @@ test('Strangers fill half of the calls that wait, and a known peer has the rest'
   const rig = await rigOf({ trusted: [], maxWaitingCalls: 4 });
   const trunk = await Phone.open();
   closers.push(() => trunk.close());
-  rig.server.know([{ name: 'trunk', sources: [`127.0.0.1:${trunk.port}`] }]);
+  rig.server.setKnownPeers([{ name: 'trunk', sources: [`127.0.0.1:${trunk.port}`] }]);
   rig.srf.invite((req, res) => (req.get('Call-ID') === 'known' ? res.send(486) : undefined));
   const { phone, port } = rig;
   for (const callId of ['first', 'second', 'third'])

@@ -84,7 +84,7 @@ describe('A restart', () => {
         sipPorts: [{ transport: 'udp', address: '127.0.0.1', port: 5060 }],
         controlPort: 9022,
         stats: () => Promise.reject(new Error('the SIP thread is gone')),
-        know: (peers) => void known.push(peers),
+        setKnownPeers: (peers) => void known.push(peers),
         trace: () => () => undefined,
         lost: new Promise<Error>(() => undefined),
         close: async () => undefined,
@@ -116,10 +116,10 @@ describe('A restart', () => {
   test('has the known peers of the moment', async () => {
     const { supervised, servers, known } = await supervise();
     const peers = (source: string) => [{ name: 'trunk', sources: [source] }];
-    supervised.know(peers('198.51.100.7'));
+    supervised.setKnownPeers(peers('198.51.100.7'));
     await servers.crash();
     await vi.advanceTimersByTimeAsync(100);
-    supervised.know(peers('198.51.100.8'));
+    supervised.setKnownPeers(peers('198.51.100.8'));
     await vi.advanceTimersByTimeAsync(200);
     expect(known).toEqual([peers('198.51.100.7'), peers('198.51.100.8')]);
     await supervised.close();

@@ -38,7 +38,7 @@ export interface PhoneTestParts {
   readonly models: ModelChoice;
   readonly sandbox: PatternMatcher;
   readonly testCalls: TestCalls | undefined;
-  readonly know: (peers: readonly KnownPeer[]) => void;
+  readonly setKnownPeers: (peers: readonly KnownPeer[]) => void;
   readonly capacity: Pick<NodeCapacity, 'inUse' | 'limit'>;
   readonly callRefusal: () => CallwayError | undefined;
   readonly liveEvents: LiveEvents;
@@ -65,7 +65,8 @@ export function startPhoneTests(parts: PhoneTestParts): void {
   const { storage, jobs, testCalls, capacity, callRefusal, liveEvents, clock, makeId, lifecycle } = parts;
   const { testRuns, releases, calls, history } = storage.stores;
   const logger = parts.logger.child({ part: 'tests' });
-  const callers = testCalls && new TestCallers({ testCalls, know: parts.know, clock, logger });
+  const callers =
+    testCalls && new TestCallers({ testCalls, setKnownPeers: parts.setKnownPeers, clock, logger });
   const playerDeps = { ...parts, patterns: parts.sandbox, calls, history };
   const mostPhones = Math.min(MAX_PHONES, Math.ceil(capacity.limit * SHARE_OF_TESTS));
   const deps = {

@@ -65,7 +65,7 @@ async function embeddedSipServer(
     showsTrying: true,
     checksTargets: true,
     port: server.sipPort,
-    know: (peers) => server.know(peers),
+    setKnownPeers: (peers) => server.setKnownPeers(peers),
     onRefused(listener) {
       hearRefused = listener;
     },

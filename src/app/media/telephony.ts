@@ -58,8 +58,8 @@ export interface BuiltTelephony {
   readonly sipPort: number | undefined;
   /** Resolves once the SIP server is connected. */
   untilConnected(): Promise<void>;
-  /** Peers beside the trunks; replaces earlier ones. */
-  know(peers: readonly KnownPeer[]): void;
+  /** Sets the peers that are known besides the trunks; replaces the earlier ones. */
+  setKnownPeers(peers: readonly KnownPeer[]): void;
   /** For `/readyz`. */
   readonly dependency: Dependency;
   /** Unregisters the trunks, disconnects, and stops the embedded SIP server. To be called after the last call. Idempotent. */
@@ -77,9 +77,9 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
   const directory = new TrunkDirectory({ ...common, store, bus, resolve: resolveSipHost });
   await directory.start();
   let others: readonly KnownPeer[] = [];
-  const tellPeers = () => server.know([...directory.peers, ...others]);
-  tellPeers();
-  directory.onChange(tellPeers);
+  const updatePeers = () => server.setKnownPeers([...directory.peers, ...others]);
+  updatePeers();
+  directory.onChange(updatePeers);
   const connected = connectControl({
     ...common,
     target: server.target,
@@ -138,9 +138,9 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     trunkMonitors,
     sipPort: server.port,
     untilConnected: () => untilConnected(control),
-    know(peers) {
+    setKnownPeers(peers) {
       others = peers;
-      tellPeers();
+      updatePeers();
     },
     dependency: sipDependency(control),
     close() {

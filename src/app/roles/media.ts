@@ -81,7 +81,13 @@ export async function buildMediaRole(
         drainMs: config.DRAIN_SECONDS * 1000,
       }),
     startPhoneTests: () =>
-      startPhoneTests({ ...node, models: services.models, testCalls, know: telephony.know, capacity }),
+      startPhoneTests({
+        ...node,
+        models: services.models,
+        testCalls,
+        setKnownPeers: telephony.setKnownPeers,
+        capacity,
+      }),
   };
 }
 

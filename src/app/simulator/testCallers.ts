@@ -28,7 +28,7 @@ const SMALL_TALK: readonly (readonly [voice: string, text: string])[] = [
 export interface TestCallersDeps {
   readonly testCalls: ExpectedTestCalls;
   /** Tells the node's SIP server who calls. */
-  readonly know: (peers: readonly KnownPeer[]) => void;
+  readonly setKnownPeers: (peers: readonly KnownPeer[]) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -111,7 +111,7 @@ export class TestCallers implements SimulatedCallers {
       const impairmentOf = (callId: string) => this.#impairments.get(callId);
       const carrier = await startCarrier({ impairmentOf, logger }, lifecycle);
       const sources = [`${LOOPBACK}:${carrier.sipPort}`];
-      this.#deps.know([{ name: PEER_NAME, sources, mayBePrivate: true }]);
+      this.#deps.setKnownPeers([{ name: PEER_NAME, sources, mayBePrivate: true }]);
       return { carrier, lifecycle };
     } catch (error) {
       await lifecycle.close();
@@ -122,7 +122,7 @@ export class TestCallers implements SimulatedCallers {
   async #stop(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
-    this.#deps.know([]);
+    this.#deps.setKnownPeers([]);
     const { lifecycle } = (await opened?.catch(() => undefined)) ?? {};
     await lifecycle?.close();
   }

@@ -39,7 +39,7 @@ export interface SipServerAccess {
   /** The SIP port for UDP and TCP; undefined for a drachtio-server. */
   readonly port: number | undefined;
   /** Gives these peers, and no others, a budget of their own. */
-  know(peers: readonly KnownPeer[]): void;
+  setKnownPeers(peers: readonly KnownPeer[]): void;
   /** Hears of the calls that the server rejects itself; those of a drachtio-server are not known. */
   onRefused(listener: (refused: readonly RefusedInvite[]) => void): void;
   /** Counters and gauges by name; undefined for a drachtio-server and while the server is down. */
@@ -57,7 +57,7 @@ export function externalSipServer(url: string): SipServerAccess {
     showsTrying: false,
     checksTargets: false,
     port: undefined,
-    know: () => undefined,
+    setKnownPeers: () => undefined,
     onRefused: () => undefined,
     stats: async () => undefined,
     close: async () => undefined,

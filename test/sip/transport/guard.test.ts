@@ -44,7 +44,7 @@ const calls = (guard: ReturnType<typeof guarded>['guard'], address: string, port
 
 test('Known peers have a budget each, for all of their sources together; strangers keep theirs', () => {
   const { guard } = guarded();
-  guard.know([
+  guard.setKnownPeers([
     { name: 'one', sources: ['198.51.100.0/24', '192.0.2.9:5070'] },
     { name: 'two', sources: ['203.0.113.7'] },
   ]);
@@ -56,7 +56,7 @@ test('Known peers have a budget each, for all of their sources together; strange
 
 test('The most specific source decides whose budget it is, so that a wide network takes nobody’s', () => {
   const { guard } = guarded();
-  guard.know([
+  guard.setKnownPeers([
     { name: 'wide', sources: ['198.51.0.0/16'] },
     { name: 'carrier', sources: ['198.51.100.0/24'] },
     { name: 'host', sources: ['198.51.100.7:5060'] },
@@ -70,17 +70,17 @@ test('The most specific source decides whose budget it is, so that a wide networ
 test('Peers that stay keep their budgets, and an invalid source changes nothing', () => {
   const { guard } = guarded();
   const one = { name: 'one', sources: ['198.51.100.7'] };
-  guard.know([one]);
+  guard.setKnownPeers([one]);
   expect(calls(guard, '198.51.100.7')).toBe(6);
-  expect(() => guard.know([{ name: 'two', sources: ['not-an-address'] }])).toThrow(RangeError);
-  guard.know([one, { name: 'two', sources: ['198.51.100.8'] }]);
+  expect(() => guard.setKnownPeers([{ name: 'two', sources: ['not-an-address'] }])).toThrow(RangeError);
+  guard.setKnownPeers([one, { name: 'two', sources: ['198.51.100.8'] }]);
   expect(calls(guard, '198.51.100.7')).toBe(0);
   expect(calls(guard, '198.51.100.8')).toBe(6);
 });
 
 test('A known peer is not banned for malformed messages, which a spoofer could send', () => {
   const { guard } = guarded();
-  guard.know([{ name: 'one', sources: ['198.51.100.7'] }]);
+  guard.setKnownPeers([{ name: 'one', sources: ['198.51.100.7'] }]);
   for (let count = 0; count < 50; count += 1) guard.noteMalformedMessage('198.51.100.7', 5060);
   expect(guard.admit('198.51.100.7', 5060)).toBe(true);
   expect(guard.isTrusted('198.51.100.7', 5060)).toBe(true);
