@@ -140,7 +140,7 @@ class Engine implements ConversationEngine {
   }
 
   knowRelease({ projectId, releaseId }: Session, release: AgentRelease): void {
-    this.#deps.releases.know(projectId, releaseId, release);
+    this.#deps.releases.add(projectId, releaseId, release);
   }
 
   find(projectId: string, sessionId: string): Promise<Session | undefined> {

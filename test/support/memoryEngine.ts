@@ -103,7 +103,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     releases: {
       keep: async () => 'release-1',
       find: async () => release,
-      know: () => undefined,
+      add: () => undefined,
       stampOf: async () => undefined,
       removeUnused: async () => undefined,
     },

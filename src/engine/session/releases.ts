@@ -26,8 +26,8 @@ export interface ReleaseStore {
 
 /** A store with the releases of running sessions in memory. */
 export interface CachedReleases extends ReleaseStore {
-  /** It was read elsewhere. */
-  know(projectId: string, releaseId: string, release: AgentRelease): void;
+  /** Caches a release that was read elsewhere. */
+  add(projectId: string, releaseId: string, release: AgentRelease): void;
 }
 
 /** The release that a project's new sessions run on. */
@@ -64,7 +64,7 @@ export function cacheReleases(store: ReleaseStore, maxReleases: number = MAX_REL
       found.set(keyOf(projectId, releaseId), release);
       return releaseId;
     },
-    know(projectId, releaseId, release) {
+    add(projectId, releaseId, release) {
       const key = keyOf(projectId, releaseId);
       if (!found.has(key)) found.set(key, release);
     },

@@ -68,7 +68,7 @@ function testEngine(deps: PlayerDeps, play: PlayRequest, sessions: TestSessions)
     releases: {
       keep: async () => play.releaseId,
       find: async () => play.release,
-      know: () => undefined,
+      add: () => undefined,
       stampOf: async () => undefined,
       removeUnused: async () => undefined,
     },
