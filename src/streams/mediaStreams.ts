@@ -1,4 +1,4 @@
-import { requireOrigin, tooManyTalks, type WidgetTalks } from '../agents/accounts/widgetToken.ts';
+import { requireOrigin, tooManyWidgetSessions, type WidgetSessions } from '../agents/accounts/widgetToken.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
@@ -90,7 +90,7 @@ export interface StreamSlots {
 
 export interface MediaStreamsDeps {
   readonly slots: StreamSlots;
-  readonly talks: Pick<WidgetTalks, 'begin' | 'end'>;
+  readonly widgetSessions: Pick<WidgetSessions, 'begin' | 'end'>;
   readonly tickets: StreamTickets;
   readonly conversations: Pick<ConversationEngine, 'create' | 'find'>;
   readonly readAhead: StartSessionDeps['readAhead'];
@@ -115,7 +115,7 @@ export interface MediaStreamsDeps {
 }
 
 export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
-  const { tickets, slots, talks, conversations, clock } = deps;
+  const { tickets, slots, widgetSessions, conversations, clock } = deps;
   const issue = async (
     grant: StreamGrant | RelayGrant,
     baseUrl: string,
@@ -153,8 +153,8 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       const tcpUrl = findDialect(dialect).isTcp ? requireAudioSocket(deps) : undefined;
       const isNew = await isNewSession(projectId, sessionId, variables);
       const { provider, visitor } = request;
-      if (visitor && !(await talks.begin(visitor.tokenId, streamId, visitor.maxConcurrent)))
-        throw tooManyTalks(visitor.maxConcurrent);
+      if (visitor && !(await widgetSessions.begin(visitor.tokenId, streamId, visitor.maxConcurrent)))
+        throw tooManyWidgetSessions(visitor.maxConcurrent);
       try {
         await slots.acquire(projectId, streamId);
         const captions = request.captions ?? findDialect(dialect).hasCaptions;
@@ -181,7 +181,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
         return { streamId, sessionId, ...(await issueOpened(grant, streamId, tcpUrl)), expiresAt };
       } catch (error) {
         await slots.release(projectId, streamId);
-        if (visitor) await talks.end(visitor.tokenId, streamId);
+        if (visitor) await widgetSessions.end(visitor.tokenId, streamId);
         throw error;
       }
     },

@@ -1,4 +1,4 @@
-import type { WidgetMinutes, WidgetTalks } from '../agents/accounts/widgetToken.ts';
+import type { WidgetMinutes, WidgetSessions } from '../agents/accounts/widgetToken.ts';
 import { repeat } from '../base/async/repeat.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
@@ -16,7 +16,7 @@ export interface ServeStreamDeps {
   readonly slots: Pick<StreamSlots, 'release'> & {
     renew(projectId: string, slotId: string): Promise<void>;
   };
-  readonly talks: Pick<WidgetTalks, 'renew' | 'end'>;
+  readonly widgetSessions: Pick<WidgetSessions, 'renew' | 'end'>;
   /** Absent where no jambonz applications are served. */
   readonly applications?: JambonzApplications | undefined;
   /** Of visitors of web pages. */
@@ -96,7 +96,7 @@ function useMinutes(
 
 /** Renews the slots of a stream until the returned function is called, which never rejects. */
 function holdSlot(
-  { slots, talks, clock, onError }: ServeStreamDeps,
+  { slots, widgetSessions, clock, onError }: ServeStreamDeps,
   { projectId, sessionId, slotId, visitor }: StreamGrant,
 ): () => Promise<void> {
   if (slotId === undefined) return async () => undefined;
@@ -104,12 +104,12 @@ function holdSlot(
     onError(error, 'slot of an audio stream not updated, it expires', { projectId, sessionId });
   const renew = async () => {
     await slots.renew(projectId, slotId);
-    if (visitor) await talks.renew(visitor.tokenId, slotId);
+    if (visitor) await widgetSessions.renew(visitor.tokenId, slotId);
   };
   const stop = repeat(clock, RENEW_SLOT_MS, renew, report);
   return async () => {
     await stop();
     await slots.release(projectId, slotId).catch(report);
-    if (visitor) await talks.end(visitor.tokenId, slotId).catch(report);
+    if (visitor) await widgetSessions.end(visitor.tokenId, slotId).catch(report);
   };
 }

@@ -51,7 +51,7 @@ export class VisitorMinutes {
       return;
     }
     if (takenMs === 0) return onUsedUp();
-    // While the database is away nothing is counted, as in other talks.
+    // While the database is unavailable nothing is counted, as in other voice sessions.
     this.#timer = clock.setTimer(() => void this.#takeNext(), takenMs ?? SLICE_MS);
   }
 }

@@ -11,9 +11,9 @@ const MOST_REQUESTS = 10_000;
 const DEFAULT_MINUTES_PER_DAY = 60;
 const DEFAULT_REQUESTS_PER_MINUTE = 60;
 const MOST_CONCURRENT = 10_000;
-/** Half of what a new project may have. */
+/** A new project may have twice as many calls. */
 const DEFAULT_CONCURRENT = 5;
-/** Talks end at any time. */
+/** A short time, since voice sessions end at any time. */
 const BUSY_RETRY_AFTER_SECONDS = 5;
 
 const origin = z
@@ -101,8 +101,8 @@ export interface WidgetMinutes {
   giveBack(tokenId: string, ms: number, now: Date): Promise<void>;
 }
 
-/** The talks that a token's visitors have at once, on all nodes. Unrenewed ones expire within a minute. */
-export interface WidgetTalks {
+/** Counts the voice sessions that a token's visitors have at once, on all nodes. Unrenewed ones expire within a minute. */
+export interface WidgetSessions {
   /** @returns False where there are `most` already. */
   begin(tokenId: string, streamId: string, most: number): Promise<boolean>;
   renew(tokenId: string, streamId: string): Promise<void>;
@@ -126,7 +126,7 @@ export function requireMinutes(msLeft: number, nowMs: number): void {
   throw new CallwayError('rate_limited', 'widget_minutes_exhausted', message, { retryAfterSeconds });
 }
 
-export function tooManyTalks(maxConcurrent: number): CallwayError {
+export function tooManyWidgetSessions(maxConcurrent: number): CallwayError {
   const message = `This widget has ${maxConcurrent} talks at once, its limit`;
   return new CallwayError('rate_limited', 'widget_concurrency_exceeded', message, {
     retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS,

@@ -6,7 +6,7 @@ import type { Sealer } from '../../base/sealer.ts';
 import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
-import { redisWidgetTalks } from '../../infra/redis/limits/widgetTalks.ts';
+import { redisWidgetSessions } from '../../infra/redis/limits/widgetSessions.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { TWILIO } from '../../providers/ports/providerNames.ts';
 import { createMediaStreams, type MediaStreams } from '../../streams/mediaStreams.ts';
@@ -54,7 +54,7 @@ export function buildMediaStreams(parts: StreamParts): MediaStreams {
     readAhead: readerAhead(parts, parts.conversations),
     twilioToken: twilioTokens(parts.storage),
     tickets: redisStreamTickets(parts.redis),
-    talks: redisWidgetTalks(parts.redis),
+    widgetSessions: redisWidgetSessions(parts.redis),
     slots: {
       acquire: (projectId, slotId) => limiter.startStream(projectId, slotId),
       release: (projectId, slotId) => usage.releaseSlot(projectId, slotId),

@@ -7,7 +7,7 @@ import { advertisedAddress, httpUrl } from '../../calls/nodes/nodeAddress.ts';
 import { VoiceNodeRegistration } from '../../calls/nodes/voiceNodeRegistry.ts';
 import { DatabaseClock } from '../../infra/postgres/databaseClock.ts';
 import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
-import { redisWidgetTalks } from '../../infra/redis/limits/widgetTalks.ts';
+import { redisWidgetSessions } from '../../infra/redis/limits/widgetSessions.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { redisVoiceNodes } from '../../infra/redis/nodes/voiceNodes.ts';
 import { ActiveStreams } from '../../streams/activeStreams.ts';
@@ -114,7 +114,7 @@ export async function startVoiceService(
   const streamLogger = logger.child({ part: 'streams' });
   const serving = {
     slots: { renew: usage.renewSlot, release: usage.releaseSlot },
-    talks: redisWidgetTalks(redis),
+    widgetSessions: redisWidgetSessions(redis),
     minutes: storage.stores.widgetTokens,
     applications: new JambonzApplications({ openAudio, clock, makeId: context.makeId, onError }),
     conversations,

@@ -4,7 +4,7 @@ import {
   requireFuture,
   requireMinutes,
   requireOrigin,
-  tooManyTalks,
+  tooManyWidgetSessions,
   widgetTokenInput,
 } from '../../../src/agents/accounts/widgetToken.ts';
 
@@ -74,7 +74,10 @@ test('A talk needs minutes, which come again at midnight UTC', () => {
 });
 
 test('A talk too many says when to try again', () => {
-  expect(tooManyTalks(5)).toMatchObject({ code: 'widget_concurrency_exceeded', retryAfterSeconds: 5 });
+  expect(tooManyWidgetSessions(5)).toMatchObject({
+    code: 'widget_concurrency_exceeded',
+    retryAfterSeconds: 5,
+  });
 });
 
 test.each([
