@@ -55,7 +55,7 @@ export interface EarlyInput {
 }
 
 export interface StreamInfo {
-  /** In both directions: 8000, 16000 or 24000. */
+  /** The sample rate of both directions: 8000, 16000 or 24000. */
   readonly sampleRateHz: number;
   /** The peer reports nothing of what it has played: what was heard is estimated from the pacing. */
   readonly isHeardEstimated?: boolean | undefined;
@@ -96,7 +96,7 @@ export type StreamParty =
       readonly acceptBy: 'answer' | 'digit' | 'speech';
       readonly acceptDigit: string;
     }
-  /** One side of a transferred call, whose words the history takes. @property to - The transfer target. */
+  /** One side of a transferred call, whose words are added to the history. @property to - The transfer target. */
   | { readonly kind: 'listener'; readonly speaker: 'caller' | 'target'; readonly to: string };
 
 /** What the first stream of a new session brings along, so that the agent's first words wait for no database. */
@@ -123,7 +123,7 @@ export interface AudioStreamEvents {
   readonly cleared: PlayoutPosition;
   /** The progress of a transfer that the agent or the API requested. */
   readonly transfer: TransferStatus;
-  /** What supervisors ask of the agent. */
+  /** A supervisor's order to the agent. */
   readonly control: AgentControl;
   readonly request: PeerRequest;
   /** The last event. */

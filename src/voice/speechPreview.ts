@@ -26,7 +26,7 @@ const MAX_WAITING = 1000;
 const MAX_PROJECTS = 10_000;
 /** For the first sound, and between two. */
 const SILENCE_TIMEOUT_MS = 10_000;
-/** For all of it: a server that sends little at a time holds a place that others wait for. */
+/** The timeout of the whole preview: a server that sends little at a time holds a place that others wait for. */
 const TOTAL_TIMEOUT_MS = 60_000;
 /** Speech that is longer than this many times its estimate, and some seconds, is noise. */
 const MAX_STRETCH = 2;
@@ -67,9 +67,10 @@ export class SpeechPreview {
   }
 
   /**
-   * By the first provider that the configuration names: a preview in another voice would be none.
+   * Speaks with the first provider that the configuration names: a preview in another voice would be none.
    *
-   * @throws {CallwayError} 400 `nothing_to_say`, `text_too_long`, 422 `speech_rejected`, 503 `speech_unavailable`, 429 `project_busy`,
+   * @throws {CallwayError} 400 `nothing_to_say`, `text_too_long`, 422 `speech_rejected`, 503 `speech_unavailable`, 429
+   * `project_busy`,
    *   `quota_exceeded`; or the signal's reason.
    */
   async say(
@@ -158,7 +159,10 @@ export class SpeechPreview {
   }
 }
 
-/** What a provider refuses the user can mend; for anything else there is only another attempt. */
+/**
+ * Turns a provider's refusal into an error that the user can fix; for other failures another attempt is the only
+ * remedy.
+ */
 function failure(error: ModelError): CallwayError {
   const options = { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS };
   return error.code === 'model_rejected'

@@ -7,7 +7,7 @@ import type { Synthesizer } from '../providers/ports/synthesizer.ts';
 
 /** Finds the vendors that an agent or a node names. */
 export interface SpeechProviders {
-  /** For one call, with the credentials that the project has now. */
+  /** Opens the providers of one call, with the credentials that the project has now. */
   open(projectId: string, onFallback: (fallback: ProviderFallback) => void): CallProviders;
   /** The vendors of the settings, which count what they do for the project. */
   counted(projectId: string, vendors: SpeechVendors): SpeechVendors;
@@ -20,7 +20,8 @@ export interface SpeechVendors {
 
 export interface CallProviders {
   /**
-   * In the order of preference, at least one; what cannot be used is reported and left out.
+   * Returns the recognizers in the order of preference, at least one; those that cannot be used are reported and left
+   * out.
    *
    * @throws {ModelError} When none can be used.
    */
@@ -29,9 +30,9 @@ export interface CallProviders {
   synthesizers(config: SpeechConfig): Promise<readonly Synthesizer[]>;
   /** Whether the project has credentials of its own for the providers of the settings. */
   ownDefaults(): Promise<OwnDefaults>;
-  /** Whether a vendor has not failed just now. */
+  /** Whether a vendor has not failed a moment ago. */
   isWorking(vendor: Synthesizer): boolean;
-  /** It has spoken, or failed. */
+  /** Reports that a vendor has spoken, or failed. */
   report(vendor: Synthesizer, error: unknown): void;
   /** The call is over. Idempotent. */
   close(): void;
@@ -47,7 +48,7 @@ export const SPEECH_KINDS = ['recognition', 'synthesis', 'engine'] as const;
 /** A vendor was left for the next one. */
 export interface ProviderFallback {
   readonly kind: (typeof SPEECH_KINDS)[number];
-  /** By the names of the settings. */
+  /** The vendor's name in the settings. */
   readonly from: string;
   readonly to: string;
   readonly reason: string;
@@ -55,16 +56,16 @@ export interface ProviderFallback {
 
 /** Finds the speech-to-speech models that an agent or a node names. */
 export interface SpeechEngines {
-  /** For one call, with the credentials that the project has now. */
+  /** Opens the engines of one call, with the credentials that the project has now. */
   open(projectId: string): CallEngines;
 }
 
 export interface CallEngines {
   /** @throws {ModelError} When it has no credentials, or has failed just now. */
   find(config: EngineConfig): Promise<SpeechToSpeech>;
-  /** It begins to answer, this long after it was asked. */
+  /** Reports that the engine began to answer, this long after the request. */
   reportFirstOutput(engine: SpeechToSpeech, waitedMs: number): void;
-  /** It has answered, or failed. */
+  /** Reports that the engine has answered, or failed. */
   report(engine: SpeechToSpeech, error?: ModelError): void;
   /** The call is over. Idempotent. */
   close(): void;

@@ -5,7 +5,7 @@ import type { TurnController } from './turnController.ts';
 import { type AgentTurnQueue, NOTHING_SAID } from './turns/agentTurnQueue.ts';
 
 export interface SupervisedAgentDeps {
-  /** What the agent wants to say without having been asked; absent where it never does. */
+  /** Returns what the agent wants to say without a request; undefined where it never does. */
   readonly initiative?: (() => TurnInput | undefined) | undefined;
   readonly stream: Pick<AudioStream, 'isAgentPaused' | 'isTakenOver' | 'takeEarly' | 'command'>;
   readonly turns: TurnController;
@@ -32,7 +32,7 @@ export class SupervisedAgent {
   #saying: number | undefined;
   #isPaused = false;
   #isTakenOver = false;
-  /** On the stream's clock. */
+  /** When the call was taken over, on the stream's clock. */
   #takenOverAtMs = 0;
   /** The turn that is due when the agent may speak again. */
   #due: TurnInput | undefined;

@@ -19,7 +19,7 @@ export class ThreadTime {
 
   /**
    * @param onExceeded - Called once, when the session has taken more than its share.
-   * @param cpuMs - What the process has computed so far.
+   * @param cpuMs - Returns the CPU time of the process so far.
    */
   constructor(clock: Pick<Clock, 'monotonicMs'>, onExceeded: () => void, cpuMs = processCpuMs) {
     this.#clock = clock;

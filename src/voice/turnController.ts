@@ -28,7 +28,7 @@ import type { AgentTurnQueue } from './turns/agentTurnQueue.ts';
 import { createRetrievalPrefetch, type RetrievalPrefetch } from './turns/retrievalPrefetch.ts';
 import type { TurnTimestamps } from './turns/turnLatency.ts';
 
-/** What a caller expects an answer to. */
+/** The inputs to which a caller expects an answer. */
 const ANSWERED: ReadonlySet<TurnInput['kind']> = new Set(['user_message', 'dtmf']);
 /** A screening service pauses between its sentences, and does not hear an answer in between. */
 const SCREENING_PAUSE_MS = 1200;
@@ -54,7 +54,7 @@ export class TurnController {
   readonly #deps: TurnControllerDeps;
   readonly #prefetch: RetrievalPrefetch;
   #state: TurnState = INITIAL_TURN_STATE;
-  /** On the stream's clock, as the next two. */
+  /** The present; on the stream's clock, as the next two. */
   #nowMs: number;
   #lastVoicedMs: number;
   /** The start of the last utterance; undefined before the first. */
@@ -137,7 +137,7 @@ export class TurnController {
     this.#onDtmfEntry(enterDigit(this.#dtmfEntry, digit, this.#nowMs, node?.digits ?? []));
   }
 
-  /** While paused, what the caller says is stored and gets no answer. */
+  /** Pauses or resumes the agent. While it is paused, the caller's words are stored and get no answer. */
   setPaused(isPaused: boolean): void {
     this.#isPaused = isPaused;
     if (isPaused) this.dispatch({ type: 'agent_paused' });
@@ -185,7 +185,7 @@ export class TurnController {
     return state.phase === 'speaking' && this.#isBackchannel(transcript, voicedMs) ? '' : transcript;
   }
 
-  /** Never rejects. */
+  /** Waits for words whose transcript is late. Never rejects. */
   async #awaitLateWords(): Promise<void> {
     const { recognition, onError } = this.#deps;
     const [saidMs, lastVoicedMs] = [this.#firstVoicedMs, this.#lastVoicedMs];

@@ -40,7 +40,7 @@ export class AnsweredByMonitor {
   #reported: AnsweredBy | undefined;
   /** Settles once what was reported last is stored. */
   #stored: Promise<void> | undefined;
-  /** On the stream's clock: the words of speech up to here are known. */
+  /** The words of speech up to here are known; on the stream's clock. */
   #knownToMs = Number.NEGATIVE_INFINITY;
   /** A machine's words up to here were asked for. */
   #askedToMs = Number.NEGATIVE_INFINITY;
@@ -55,7 +55,7 @@ export class AnsweredByMonitor {
     return this.#deps.detector?.answeredBy ?? 'unknown';
   }
 
-  /** Whether a call screening service said that. */
+  /** Whether the text is a call screening service's question. */
   isScreening(text: string): boolean {
     return this.#deps.detector?.isScreening(text) ?? false;
   }

@@ -140,7 +140,7 @@ export class AnsweringMachineDetector {
     return this.answeredBy !== 'screening' || this.#nowMs - this.speechEndMs > SCREENING_TONE_MS;
   }
 
-  /** Nothing is decided twice, and the tone after a screening service's question is its own. */
+  /** Sets a new verdict. Only a machine keeps a heard beep: a screening service has a tone of its own. */
   #decide(answeredBy: AnsweredBy, evidence?: Evidence): void {
     if (this.answeredBy === answeredBy) return;
     this.answeredBy = answeredBy;

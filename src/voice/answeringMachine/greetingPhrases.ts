@@ -7,7 +7,7 @@ export type GreetingKind = 'machine' | 'screening' | 'human' | 'menu';
 /**
  * Tells who answers by the words of a greeting in English, Chinese, Spanish, German, French or Japanese.
  *
- * @param text - All of the utterance so far. More words may change the result.
+ * @param text - The utterance so far. More words may change the result.
  * @returns The kind, or undefined when the words do not tell.
  */
 export function greetingKindOf(text: string): GreetingKind | undefined {
@@ -23,7 +23,7 @@ export function greetingKindOf(text: string): GreetingKind | undefined {
   return says(SPEAKING) || /[?？]\s*$/.test(text) ? 'human' : undefined;
 }
 
-/** Whether only a recording says that: the question of a screening service, or that one may speak after a tone. */
+/** Whether only a recording says the text: the question of a screening service, or that one may speak after a tone. */
 export function isRecorded(text: string): boolean {
   const words = normalized(text);
   return [...SCREENING, ...TONE].some((phrase) => phrase.test(words));
@@ -108,7 +108,7 @@ const VOICEMAIL = [
   /お(?:つなぎ|繋ぎ)できません|電波の届かない|電源が入っていない|使われておりません/,
 ];
 
-/** What only a person asks. */
+/** Phrases that only a person says. */
 const PERSON = [
   /\b(?:how|what) (?:can|may|could) (?:i|we) (?:help|assist|do for)\b|\bhow (?:may|can|should) i direct\b/,
   /\b(?:can|may|could) i (?:help you|take a message|tell (?:him|her|them)|ask who(?:'s| is) (?:calling|speaking))\b/,
@@ -127,7 +127,7 @@ const PERSON = [
   /どのような(?:ご)?用件|どういった(?:ご)?用件|どちら様|どなた|(?:ご)?用件を(?:承|伺)/,
 ];
 
-/** Who asks for the caller's name, unless to leave a message. */
+/** Questions for the caller's name, unless to leave a message. */
 const NAME_AND_REASON = [
   /\b(?:say|state|record|announce) your name\b|\bwho(?:'s| is) calling\b.*\b(?:why|reason|regarding)\b/,
   /\b(?:reason|purpose) (?:for|of) (?:your|the|this) call\b|\breason for calling\b|\bwhy you(?:'re| are) calling\b/,

@@ -16,7 +16,7 @@ export interface CallRecognizersDeps
   extends Pick<TranscriptionOptions, 'clock' | 'threadTime' | 'onInterim' | 'onRevised' | 'onTurnSignal'> {
   readonly stream: Pick<AudioStream, 'info' | 'receivedSamples'>;
   readonly settings: TurnSettings;
-  /** What agent and nodes name; absent where one recognizer serves all. */
+  /** Opens the recognizers that agent and nodes name; undefined when one recognizer serves all. */
   readonly callSpeech?: CallSpeech | undefined;
   readonly speechToText: Recognizer;
   /** The speech-to-speech model that hears the caller; undefined for a recognizer. */
@@ -29,7 +29,7 @@ export class CallRecognizers {
   readonly transcription: CallTranscription;
   readonly #deps: CallRecognizersDeps;
   #current: Recognizer;
-  /** What the last node wanted. */
+  /** The recognizers that the last node named. */
   #wanted = '';
 
   constructor(deps: CallRecognizersDeps) {

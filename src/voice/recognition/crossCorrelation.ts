@@ -12,7 +12,7 @@ export interface CrossCorrelator {
  * Correlates in the frequency domain: about thirty times as fast as direct sums for 800 samples at 2,000 offsets. The
  * reference is split into two overlapping halves; the second is carried in the imaginary part.
  *
- * @param windowLength - In samples.
+ * @param windowLength - The length of the window in samples.
  * @param offsets - Number of offsets.
  */
 export function createCrossCorrelator(windowLength: number, offsets: number): CrossCorrelator {
@@ -114,7 +114,7 @@ function reorder(values: Float64Array, order: Uint16Array): void {
   }
 }
 
-/** For each index, the index with its bits reversed. */
+/** Returns, for each index, the index with its bits reversed. */
 function bitReversal(length: number): Uint16Array {
   const order = new Uint16Array(length);
   for (let n = 1; n < length; n++) order[n] = ((order[n >> 1] ?? 0) >> 1) | (n & 1 ? length >> 1 : 0);

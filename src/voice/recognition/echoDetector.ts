@@ -11,14 +11,14 @@ const WINDOW_MS = 200;
 const SEARCH_INTERVAL_MS = 100;
 /** Share of the caller's audio that the agent's audio explains; below it, the caller speaks over the echo. */
 const EXPLAINED_SHARE = 0.5;
-/** How far a known path drifts, in compared samples. */
+/** The largest drift of a known path, in compared samples. */
 const PATH_DRIFT = 3;
 /** RMS below which there is only line noise. */
 const SILENCE_RMS = 20;
 
 const WINDOW = (WINDOW_MS * COMPARED_RATE_HZ) / 1000;
 const MAX_ECHO = (MAX_ECHO_MS * COMPARED_RATE_HZ) / 1000;
-/** After this much silence of the agent no echo can follow. */
+/** No echo can follow after this much silence of the agent. */
 const NO_ECHO_FRAMES = (WINDOW_MS + MAX_ECHO_MS) / VAD_FRAME_MS;
 
 /** Shared by all detectors: each call completes before the next one starts. */
@@ -32,7 +32,7 @@ export interface EchoDetector {
   /**
    * Takes the next 20 ms.
    *
-   * @param heard - From the caller.
+   * @param heard - Samples from the caller.
    * @param played - The agent's audio of the same time and length; undefined for silence.
    * @param isSpeech - Whether the frame sounds like speech; other frames are not judged.
    */

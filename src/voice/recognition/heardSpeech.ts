@@ -34,8 +34,8 @@ export class HeardTally {
   /**
    * An utterance was closed.
    *
-   * @param text - Its transcript; undefined where there is none.
-   * @param wasRequested - Its transcript was asked for.
+   * @param text - The utterance's transcript; undefined where there is none.
+   * @param wasRequested - Whether its transcript was requested.
    */
   add(utterance: Utterance, text: string | undefined, wasRequested: boolean): void {
     const result = resultOf(utterance, text, wasRequested);

@@ -40,7 +40,7 @@ interface TranscriptRequest {
   readonly controller: AbortController;
 }
 
-/** What is known of the open utterance's words. */
+/** The words of the open utterance, as far as they are known. */
 interface Known {
   readonly wasRequested: boolean;
   /** The text of the utterance so far; undefined before the first transcript. */

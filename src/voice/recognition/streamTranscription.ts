@@ -25,7 +25,7 @@ const LAST_WORD_TOLERANCE_MS = 150;
 const NO_WORDS_MS = 2000;
 /** The final words of a closed utterance are awaited so long. */
 const LAST_WORDS_TIMEOUT_MS = 700;
-/** So much voice has words: a recognizer that tells none has failed. */
+/** A recognizer that reports no words for this much voice has failed. */
 const WORDLESS_VOICED_MS = 1000;
 /** Silence after such a voice at which a recognizer that tells turns is asked for its words. */
 const ASK_AFTER_MS = 900;
@@ -75,12 +75,12 @@ export class StreamTranscription implements Transcription {
   readonly #connection: RecognitionConnection;
   readonly #text = new SpokenText();
   readonly #silence: Int16Array;
-  /** What was not sent yet comes first. */
+  /** The samples that were not sent yet. */
   readonly #message: Int16Array;
   #unsentSamples = 0;
   #utterance: Utterance | undefined;
   #nowMs = 0;
-  /** On the stream's clock: the end of the last word that has a time, and when the words became final. */
+  /** The end of the last word that has a time, and when the words became final; on the stream's clock. */
   #lastWordEndMs = Number.NEGATIVE_INFINITY;
   #finalAtMs = Number.NEGATIVE_INFINITY;
   #request: Request | undefined;
@@ -89,11 +89,11 @@ export class StreamTranscription implements Transcription {
   #isEndAsked = false;
   /** The open utterance is heard again by another connection, which is being made, or hears it. */
   #heardAgain: 'awaited' | 'hearing' | undefined;
-  /** When the words have changed last, or began to be heard again. */
+  /** When the words last changed, or began to be heard again. */
   #changedAtMs = 0;
   /** The recognizer was left in the open utterance. */
   #isLeft = false;
-  /** What the last request was answered with; undefined before, and once the caller has continued. */
+  /** The transcript that answered the last request; undefined before, and once the caller has continued. */
   #answered: Transcript | undefined;
   #error: ModelError | undefined;
 
@@ -239,7 +239,7 @@ export class StreamTranscription implements Transcription {
     this.#answer();
   }
 
-  /** What was told of the open utterance before counts no longer: all of it is heard again. */
+  /** Starts the open utterance's words again on a new connection, which hears all of it. */
   #onConnection(type: 'reconnecting' | 'connected'): void {
     if (type === 'connected') this.#error = undefined;
     if (!this.#utterance) return;

@@ -81,7 +81,7 @@ export class AgentSpeech implements AnswerSpeech {
   #language: string;
   /** The piece that is being written. */
   #open: WrittenText | undefined;
-  /** What a model says itself: the open piece's words are told, and not to be spoken. */
+  /** The piece that a model speaks itself; its words are shown, but not synthesized. */
   #spoken: SpokenPiece | undefined;
   readonly #spokenPieces: SpokenPiece[] = [];
   readonly #policies = new PiecePolicies();
@@ -131,7 +131,7 @@ export class AgentSpeech implements AnswerSpeech {
     return this.playout.isStopped ? undefined : this.#policies.at(this.playout.position);
   }
 
-  /** What is said from now on belongs to another node. @see PiecePolicies.enterNode */
+  /** Starts the words of another node. @see PiecePolicies.enterNode */
   enterNode(policy: InterruptionPolicy, ownsLastWords: boolean): void {
     this.#policies.enterNode(policy, ownsLastWords);
   }
@@ -145,7 +145,7 @@ export class AgentSpeech implements AnswerSpeech {
     return undefined;
   }
 
-  /** What is said from now on is spoken this way. */
+  /** Speaks all that follows with this synthesis and language. */
   use(synthesis: SessionSynthesis, language: string): void {
     this.#spokenBy = synthesis;
     this.#language = language;
@@ -207,7 +207,7 @@ export class AgentSpeech implements AnswerSpeech {
     this.write(rest);
   }
 
-  /** Nothing more is said. */
+  /** Ends the answer; nothing is added from now on. */
   finish(): void {
     this.completeText();
     this.#isFinished = true;
@@ -221,12 +221,12 @@ export class AgentSpeech implements AnswerSpeech {
     this.#abortIfStopped();
   }
 
-  /** What was heard so far, in whole words. */
+  /** Returns what was heard so far, in whole words. */
   heardText(): string {
     return this.#heardText.textAt(this.playout.position);
   }
 
-  /** How much was heard, by the stream's own count. */
+  /** Returns how much was heard, by the stream's own count. */
   heardMs(): number {
     return (this.playout.position * 1000) / this.#sampleRateHz;
   }
@@ -333,7 +333,7 @@ export class AgentSpeech implements AnswerSpeech {
     }
   }
 
-  /** What is still to be heard. */
+  /** Returns how much is still to be heard. */
   #aheadMs(): number {
     return ((this.#heardText.lengthSamples - this.playout.position) * 1000) / this.#sampleRateHz;
   }
@@ -345,7 +345,7 @@ export class AgentSpeech implements AnswerSpeech {
     return { ...position, receivedSamples };
   }
 
-  /** @returns How many samples are played: all but the silence before the first sound. */
+  /** @returns The number of samples that are played: all but the silence before the first sound. */
   #append(samples: Int16Array): number {
     if (this.playout.isStopped) return 0;
     const isFirst = this.#heardText.lengthSamples === 0;

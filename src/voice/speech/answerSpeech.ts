@@ -33,7 +33,7 @@ export interface AnswerSpeech {
   readonly provider: string | undefined;
   /** How {@link heardText} is known when the peer does not report what it plays; undefined when it does. */
   readonly heard: HeardSource | undefined;
-  /** What is said from now on belongs to another node. @see PiecePolicies.enterNode */
+  /** Starts the words of another node. @see PiecePolicies.enterNode */
   enterNode(policy: InterruptionPolicy, ownsLastWords: boolean): void;
   /** @returns A promise where the node's voice is not ready at once. */
   useVoiceOf(current: CurrentNode): Promise<void> | undefined;
@@ -47,11 +47,11 @@ export interface AnswerSpeech {
   completeText(): void;
   /** Speaks a text that is complete, after the words that are whole of one that goes on. */
   say(text: string): void;
-  /** Nothing more is said. */
+  /** Ends the answer; nothing is added from now on. */
   finish(): void;
   /** Stops for good. Idempotent. */
   stop(): void;
-  /** What was heard so far, in whole words. */
+  /** Returns what was heard so far, in whole words. */
   heardText(): string;
   heardMs(): number;
   /** Call regularly, on an audio stream with each frame of the caller. @param isOnHold - The peer plays nothing. */

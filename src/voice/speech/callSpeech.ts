@@ -78,7 +78,7 @@ export class CallSpeech {
 
   /**
    * @param place - Who names the voice.
-   * @returns At once where the settings decide. Never rejects.
+   * @returns The synthesis, without a promise where the settings decide. Never rejects.
    */
   synthesisFor(
     config: SpeechConfig,
@@ -101,7 +101,7 @@ export class CallSpeech {
     });
   }
 
-  /** Never rejects. */
+  /** Returns the recognizers that the configuration names. Never rejects. */
   async recognizersFor(config: SpeechConfig): Promise<readonly Recognizer[]> {
     const { providers, defaults, onError } = this.#deps;
     if (isDefaultSpeech(config) && !(await this.#ownDefaults).recognition) return [defaults.speechToText];

@@ -41,7 +41,7 @@ export class EditedText {
     return this.#apply(ranges.map(({ from, to }) => ({ from, to, text: '' })));
   }
 
-  /** For each word of the text as it is now, the number of original words that it stands for. */
+  /** Returns, for each word of the text as it is now, the number of original words that it stands for. */
   originalWords(): number[] {
     const words = [...this.#text.matchAll(WORD)].filter(([word]) => isSpoken(word));
     const counts = words.map(() => 0);

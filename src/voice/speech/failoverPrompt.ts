@@ -6,9 +6,9 @@ import { WrittenText } from './writtenText.ts';
 
 /** What the caller hears when this node fails. */
 export interface FailoverTexts {
-  /** While another node takes over. */
+  /** Said while another node takes over. */
   readonly waiting: string;
-  /** When no node does. */
+  /** Said when no node takes over. */
   readonly apology: string;
   readonly language: string;
 }

@@ -17,9 +17,9 @@ export interface FallbackPhrases {
   readonly useDtmf: string;
   /** The caller was asked to repeat, and is not understood again: goes before `canSay` and `canPress`. */
   readonly stillNotUnderstood: string;
-  /** @param answers - Such as `yes or no`. */
+  /** @param answers - The answers, such as `yes or no`. */
   readonly canSay: (answers: string) => string;
-  /** @param digits - Such as `1 or 2`. */
+  /** @param digits - The digits, such as `1 or 2`. */
   readonly canPress: (digits: string) => string;
   /** A caller who is not understood is transferred. */
   readonly connecting: string;
@@ -74,7 +74,7 @@ export function repromptPhrase(
   return why === 'no_words' ? reprompt : useDtmf;
 }
 
-/** In one text, such as `yes, no, or later`; empty without any. */
+/** Joins the alternatives into one text, such as `yes, no, or later`; empty when there are none. */
 function alternatives(all: readonly string[], language: string): string[] {
   const named = [...new Set(all)].slice(0, MAX_NAMED);
   const list = new Intl.ListFormat(phrasesLanguage(language), { type: 'disjunction' });

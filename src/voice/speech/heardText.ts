@@ -17,7 +17,7 @@ export interface HeardText {
   /** The first samples of the piece were silence, and are not played. */
   skip(samples: number): void;
   append(samples: Int16Array): void;
-  /** All samples of the piece were appended. */
+  /** Marks the piece complete: all of its samples were appended. */
   completePiece(): void;
   readonly lengthSamples: number;
   /** @param position - Samples from the answer's start. @returns Whole words, as they were written. */
@@ -26,7 +26,7 @@ export interface HeardText {
 
 interface Piece {
   readonly written: string | WrittenText;
-  /** Its part of the text. */
+  /** Where its part of the text begins. */
   readonly from: number;
   to: number | undefined;
   readonly words: TimedWord[];

@@ -44,7 +44,7 @@ const TIMES = /(?<=\d\s)\*(?=\s\d)/g;
 const BARS = /[^\S\n]*(?:\|\s*)+/g;
 /** A link that is none for CommonMark, since its address has a space. */
 const LOOSE_LINK = /!?\[(?=[^[\]\n]*\]\([^()\n]*\))|(?<=[^[\]\n])\]\([^()\n]*\)/g;
-/** Marks whose other end is missing, or in another part of the text. */
+/** The ranges of a text that are no part of its words: emphasis, links' addresses, backticks. */
 const LOOSE_MARKS = new RegExp(
   `\`+|~~+|[*_]{2,}|(?<=${SPACED_LETTER}|[.,!?%\\)])[*_](?![\\p{L}\\p{N}])|(?<![\\p{L}\\p{N}])[*_](?=${SPACED_LETTER})`,
   'gv',

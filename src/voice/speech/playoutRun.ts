@@ -27,7 +27,7 @@ export class PlayoutRun {
   #sentTo: number;
   #beginMark: string | undefined;
   #endMark: string | undefined;
-  /** When it was sent, and when its end is due, on the stream's clock in samples. */
+  /** When the run was sent, and when its end is due, on the stream's clock in samples. */
   #sentAt = 0;
   #endDueAt = 0;
   #start: RunStart | undefined;
@@ -48,12 +48,12 @@ export class PlayoutRun {
     return this.#sentTo === this.from;
   }
 
-  /** Whether its first frame was played. */
+  /** Whether the run's first frame was played. */
   get hasStarted(): boolean {
     return this.#start !== undefined;
   }
 
-  /** Whether its end was marked. */
+  /** Whether the run's end was marked. */
   get isMarked(): boolean {
     return this.#endMark !== undefined;
   }

@@ -43,12 +43,14 @@ export class SpeechPlayout {
   #state: 'playing' | 'stopping' | 'paused' | 'ended' = 'playing';
   #target: 'play' | 'pause' | 'stop' = 'play';
   #stoppedAt = 0;
-  /** On the stream's clock, in samples. */
+  /** When the stop was requested, on the stream's clock in samples. */
   #stopRequestedAt = 0;
   #stopRequestedMs = 0;
   /** Whether the first sample was played. */
   hasStarted = false;
-  /** From the last decision to stop until its last packet was sent; undefined when the peer did not report it. */
+  /**
+   * The time from the last decision to stop until the last packet was sent; undefined when the peer did not report it.
+   */
   stopMs: number | undefined;
   /** The peer itself has told where it stopped. */
   isStopReported = false;
@@ -84,7 +86,7 @@ export class SpeechPlayout {
     if (this.#state === 'playing' && this.#target === 'play') this.#run.send(samples);
   }
 
-  /** Nothing more is appended. */
+  /** Completes the playout; nothing is appended from now on. */
   complete(): void {
     this.#isComplete = true;
     this.#endIfComplete();
@@ -111,7 +113,7 @@ export class SpeechPlayout {
     else this.#requestStop();
   }
 
-  /** What was heard during the caller's last frame; undefined for silence. Valid until the next call. */
+  /** Returns what was heard during the caller's last frame; undefined for silence. Valid until the next call. */
   lastFrame(): Int16Array | undefined {
     if (this.#state === 'paused' || this.#state === 'ended' || !this.#run.hasStarted) return undefined;
     const out = this.#frame.fill(0);

@@ -8,7 +8,7 @@ import type { SynthesisRequest, TextToSpeech } from '../../providers/ports/textT
 
 /** Half an hour of telephone speech. */
 const CACHE_BYTES = 32 * 1024 * 1024;
-/** Only short texts repeat. */
+/** The longest text that is cached; only short texts repeat. */
 const MAX_CACHED_CHARACTERS = 300;
 /** Flushes the resampler's filters. */
 const RESAMPLER_TAIL_MS = 5;
@@ -21,12 +21,12 @@ const SLOW_MS = 1500;
 const LAST_FIRST_SOUND_TIMEOUT_MS = 8000;
 /** Synthesis is faster than playout: a longer gap means that the vendor has stopped. */
 const NEXT_SOUND_TIMEOUT_MS = 4000;
-/** After a failover the first vendor is skipped this long; otherwise each sentence would be late. */
+/** The first vendor is skipped this long after a failover; otherwise each sentence would be late. */
 const SKIP_FAILED_MS = 30_000;
 
 /** Below -54 dBFS a sample is inaudible on a telephone. */
 const AUDIBLE = 64;
-/** Kept before the first audible sample: a soft consonant starts there. */
+/** This much is kept before the first audible sample: a soft consonant starts there. */
 const LEADING_SILENCE_MS = 20;
 
 /** Synthesized speech by vendor, language, rate and text. Shared by all sessions of a node. */
@@ -65,7 +65,7 @@ type SpeechSink = (samples: Int16Array, provider: string) => void;
 export class SpeechSynthesis {
   readonly #deps: SpeechSynthesisDeps;
   readonly #sampleRateHz: SampleRateHz;
-  /** In the order of the attempts. */
+  /** The vendors in the order of the attempts. */
   readonly #vendors: readonly TextToSpeech[];
   #skipUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -118,7 +118,7 @@ export class SpeechSynthesis {
     return vendor === textToSpeech ? dueMs - clock.monotonicMs() : SLOW_MS;
   }
 
-  /** @param isLate - No time is left for another attempt. */
+  /** @param isLate - Whether no time is left for another attempt. */
   #leave(vendor: TextToSpeech, next: TextToSpeech | undefined, error: unknown, isLate: boolean): void {
     const { textToSpeech, fallbacks: [fallback] = [], clock, onFailure, onFallback } = this.#deps;
     onFailure(error);
@@ -176,7 +176,7 @@ export class SpeechSynthesis {
 }
 
 interface AttemptOptions {
-  /** For the first sound. */
+  /** The timeout of the first sound. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onSamples: Sink;

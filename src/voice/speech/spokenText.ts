@@ -20,10 +20,10 @@ const NAMED_SIGN = new RegExp(
 /** A longer part is read piece by piece: the patterns take more than linear time. */
 const MAX_READ_CHARACTERS = 1000;
 
-/** What is said for a part of a text. */
+/** The words that are said for a part of a text. */
 export interface SpokenForm {
   readonly text: string;
-  /** For each word that is said, how many written words are said with it. */
+  /** The number of written words that are said with each spoken word. */
   readonly writtenWords: readonly number[];
 }
 
@@ -134,7 +134,7 @@ function spaced(name: string, { index, input, 0: { length } }: RegExpExecArray):
   return `${isWordBefore ? ' ' : ''}${name}${isWordAfter ? ' ' : ''}`;
 }
 
-/** Also takes the space away that a removed emoji has left before a full stop. */
+/** Removes the space that a removed emoji has left before a full stop. */
 function collapsedSpace({ index, input, 0: { length } }: RegExpExecArray): string {
   const after = index + length;
   if (index === 0 || after === input.length) return '';

@@ -20,7 +20,7 @@ export interface StreamedSynthesisDeps {
   /** The voice of the first text, as far as it is known: the connection is made for it. */
   readonly voice?: AgentVoice | undefined;
   readonly clock: Clock;
-  /** Whether it is tried at all. Default: yes. */
+  /** Whether the vendor is tried at all. Default: yes. */
   readonly isWorking?: () => boolean;
   readonly onSpoken?: () => void;
   /** A text goes on with the fallback. */

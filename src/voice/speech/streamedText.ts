@@ -15,7 +15,7 @@ import { firstAudible, resamplerTo } from './speechSynthesis.ts';
 import { estimatedMs, lastWordEnd, speakableEnd, spokenForm, startsLineAt } from './spokenText.ts';
 import type { WrittenText } from './writtenText.ts';
 
-/** From the first words to their sound, and between two sounds of a text that is complete. */
+/** The longest time from the first words to their sound, and between two sounds of a text that is complete. */
 const SOUND_TIMEOUT_MS = 1500;
 /** Speech that is asked for ahead of what is heard: an interruption wastes no more. */
 const LOOKAHEAD_MS = 8000;
@@ -40,7 +40,7 @@ export interface SpeechSink {
   readonly onWords: (words: readonly TimedWord[]) => void;
   /** The samples that follow are of the text from here on, without word times. */
   readonly onFallback?: (from: number) => void;
-  /** How much is still to be heard of what it was given. Absent where nothing is played yet. */
+  /** How much of the sound is still to be heard; undefined where nothing is played yet. */
   readonly aheadMs?: () => number;
 }
 
@@ -69,7 +69,7 @@ export class StreamedText {
   #soundTimer: Timer | undefined;
   #recheck: Timer | undefined;
   #words: readonly TimedWord[] = [];
-  /** For each word that the vendor says, the written words that are said with it. */
+  /** The written words that are said with each word that the vendor says. */
   #writtenWords: readonly number[] = [];
   #saidWords = 0;
   #stream: SynthesisStream | undefined;

@@ -39,7 +39,7 @@ export class CallEngine {
     this.#deps = deps;
   }
 
-  /** What hears the caller; undefined for the ordinary chain. */
+  /** The recognizer of the engine; undefined for the ordinary chain. */
   get recognizer(): SpeechToText | undefined {
     return this.#current?.conversation.listening;
   }
@@ -92,7 +92,7 @@ export function createCallEngine(
   });
 }
 
-/** What of a voice session is the engine's. */
+/** The engine's parts of a voice session. */
 interface CallParts {
   readonly engines?: CallEngines | undefined;
   readonly stream: Pick<AudioStream, 'info'>;

@@ -2,7 +2,7 @@ import type { ChatEvent, SpokenAnswer } from '../../providers/ports/chatModel.ts
 import { ModelError } from '../../providers/ports/modelError.ts';
 import type { SpeechToSpeech, SpeechToSpeechEvent } from '../../providers/ports/speechToSpeech.ts';
 
-/** What one answer has at most: a server that sends more has gone wrong, or wants to fill our memory. */
+/** The longest speech of one answer: a server that sends more has failed, or tries to fill the memory. */
 const MAX_SPEECH_MS = 180_000;
 const MAX_CHARACTERS = 20_000;
 const MAX_CALLS = 32;
@@ -66,7 +66,7 @@ export class EngineAnswer {
     this.#wake();
   }
 
-  /** What was said is still played. */
+  /** Fails the answer; what was said is still played. */
   fail(error: ModelError | Error): void {
     if (!this.isOver) this.#end({ error });
   }

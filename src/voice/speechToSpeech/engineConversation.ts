@@ -13,7 +13,7 @@ import { EngineAnswer } from './engineAnswer.ts';
 import { EngineListening, type TranscribeFrames } from './engineListening.ts';
 import { KnownConversation } from './knownConversation.ts';
 
-/** For the connection, and then for the first sound or tool call of an answer. */
+/** The timeout of the connection, and then of the first sound or tool call of an answer. */
 const START_TIMEOUT_MS = 1500;
 /** Between two pieces of an answer; it comes faster than it is played. */
 const GAP_TIMEOUT_MS = 4000;

@@ -156,7 +156,7 @@ class UtteranceListening implements RecognitionStream {
     return { text: texts.join(' ') };
   }
 
-  /** Never rejects. */
+  /** Returns the words of a late transcript. Never rejects. */
   async #lateWords(words: Promise<Transcript>): Promise<string> {
     const { clock, transcribe, onHeard } = this.#deps;
     const frames = this.#frames.slice();

@@ -63,7 +63,7 @@ export class BotConversation {
     this.#bot.catch((error: unknown) => this.#words.add({ kind: 'lost', error: asError(error) }));
   }
 
-  /** What the bot wants to say without having been asked. */
+  /** Returns the bot's own turn, when it wants to say something without a request. */
   readonly initiative = (): TurnInput | undefined => (this.#words.isEmpty ? undefined : OWN_WORDS);
 
   readonly runTurn: ConversationEngine['runTurn'] = async (_session, buildRequest, sink, signal) => {
@@ -154,7 +154,7 @@ export class BotConversation {
     return ended;
   }
 
-  /** @returns What the caller has said. */
+  /** @returns The caller's messages. */
   async #tell(input: TurnInput, at: string): Promise<SessionMessage[]> {
     if (input.kind === 'user_message') {
       const { text, language, speech } = input;
@@ -322,7 +322,7 @@ export class BotConversation {
   }
 }
 
-/** How it is said, to compare. */
+/** Returns the way in which words are said, for comparison. */
 function mannerOf({
   interruptible,
   language,

@@ -3,7 +3,7 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 /** A day: longer than any call. A bot decides itself what a silence means. */
 const NEVER_MS = 86_400_000;
 
-/** In place of a pathway's node, for a customer's bot. */
+/** The node of a customer's bot, which follows no pathway. */
 export const BOT_NODE: PathwayNode = {
   id: 'bot',
   type: 'conversation',
@@ -11,5 +11,5 @@ export const BOT_NODE: PathwayNode = {
   data: { title: 'Bot', prompt: '', tools: [], silence: { afterMs: NEVER_MS, hangupAfter: 0 } },
 };
 
-/** Each is an entry by itself. */
+/** The digits, each of which is an entry by itself. */
 export const DTMF_DIGITS: readonly string[] = [...'0123456789*#ABCD'];

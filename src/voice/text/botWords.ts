@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { BotClip, TextPart } from '../../streams/dialects/textDialect.ts';
 
-/** What a bot wants said, or that it says no more. */
+/** A part that a bot wants to say, the end of its answer, or the loss of its connection. */
 export type BotItem =
   | ({ readonly kind: 'text' } & TextPart)
   | ({ readonly kind: 'clip' } & BotClip)
@@ -12,14 +12,14 @@ export type BotItem =
 const MAX_ITEMS = 20_000;
 const MAX_CHARACTERS = 500_000;
 
-/** What a bot has sent and no turn has said yet, in order. */
+/** The parts that a bot has sent and no turn has said yet, in order. */
 export class BotWords {
   readonly #clock: Clock;
   #items: BotItem[] = [];
   #characters = 0;
   /** An answer is awaited, or has begun and goes on. */
   #isOpen = false;
-  /** What is left of an answer that was interrupted is dropped, up to its end or the next question. */
+  /** Whether the rest of an interrupted answer is dropped, up to its end or the next question. */
   #isDropping = false;
   #wake: () => void = () => undefined;
 

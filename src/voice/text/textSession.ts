@@ -70,7 +70,7 @@ export class TextSession {
   #answered = '';
   /** What a cancelled turn was about. */
   #carried: { readonly text: string; readonly atMs: number } | undefined;
-  /** Since neither side speaks. */
+  /** Since when neither side speaks. */
   #idleSinceMs = 0;
   /** Start of a silence that the agent has reprompted in. */
   #silentSinceMs: number | undefined;
@@ -192,7 +192,7 @@ export class TextSession {
     }
   }
 
-  /** Nothing of the answer was heard: it is undone, and what it was about belongs to the caller's next words. */
+  /** Cancels a turn of whose answer nothing was heard; its input is added to the caller's next words. */
   #cancelTurn(): void {
     this.#carried = { text: this.#answered, atMs: this.#nowMs };
     this.#isAgentTurn = false;

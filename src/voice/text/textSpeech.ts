@@ -6,7 +6,7 @@ import { estimatedMs, speakableEnd, spokenForm } from '../speech/spokenText.ts';
 import type { TextStream } from './textStream.ts';
 import { shareOf, textUntil } from './wordsHeard.ts';
 
-/** From the first text to the first sound: the network and the gateway's synthesis. */
+/** The time from the first text to the first sound: the network and the gateway's synthesis. */
 const SYNTHESIS_MS = 700;
 /** A voice may be slower than the estimate, and an answer that is taken for heard too early cannot be interrupted. */
 const SLOWNESS = 1.25;
@@ -29,12 +29,12 @@ export class TextSpeech implements AnswerSpeech {
   readonly #deps: TextSpeechDeps;
   #resolveEnded: (outcome: 'played' | 'stopped') => void = () => undefined;
   #outcome: 'played' | 'stopped' | undefined;
-  /** All of the answer. */
+  /** The whole text of the answer. */
   #written = '';
   /** The part of the written text that was not sent yet. */
   #unsent = '';
   #isLineStart = true;
-  /** What follows is another text. */
+  /** Whether the text that follows is another one. */
   #isTextEnd = false;
   #isFinished = false;
   #startedMs: number | undefined;
@@ -86,7 +86,7 @@ export class TextSpeech implements AnswerSpeech {
     this.#language = language;
   }
 
-  /** No model speaks itself where the gateway does. */
+  /** Plays nothing: no model speaks itself where the gateway does. */
   play(speech: SpokenAnswer): void {
     speech.truncate(0);
   }
@@ -146,7 +146,7 @@ export class TextSpeech implements AnswerSpeech {
     if (this.#isFinished && textUntil(this.#written, this.#played) === this.#written) this.#end('played');
   }
 
-  /** All that was sent was heard: the gateway says so, or the caller answers. */
+  /** Assumes that all that was sent was heard: the gateway says so, or the caller answers. */
   assumePlayed(): void {
     if (this.#isFinished) this.#end('played');
   }

@@ -3,7 +3,7 @@ import { isSpoken, WORD } from '../speech/editedText.ts';
 interface Word {
   /** The normalized form, for comparison. */
   readonly key: string;
-  /** Its end in the text, with the signs after it. */
+  /** The word's end in the text, with the signs after it. */
   readonly end: number;
 }
 
@@ -23,7 +23,7 @@ export function textUntil(written: string, heard: string): string {
   return textOfWords(written, words, count);
 }
 
-/** @param share - From 0 to 1. @returns This share of the text, in whole words. */
+/** @param share - The share, from 0 to 1. @returns This share of the text, in whole words. */
 export function shareOf(written: string, share: number): string {
   const words = wordsOf(written);
   return textOfWords(written, words, Math.floor(words.length * Math.max(0, share)));

@@ -50,7 +50,7 @@ const CONSENT_WITH_NO: readonly string[] = [
   '没问题',
 ];
 
-/** Whether a transfer target takes the call; undefined where its words say neither. */
+/** Whether a transfer target takes the call; undefined when the words say neither. */
 export function consentOf(text: string, language: string | undefined): boolean | undefined {
   const { yes, no } = wordsOf(language);
   const said = text.toLowerCase().replaceAll("'", '’');
@@ -59,7 +59,7 @@ export function consentOf(text: string, language: string | undefined): boolean |
   return [...yes, 'yes'].some((word) => contains(rest, word)) ? true : undefined;
 }
 
-/** For the recognizer. */
+/** Returns the phrases that the recognizer should expect. */
 export function consentPhrases(language: string | undefined): readonly string[] {
   const { yes, no } = wordsOf(language);
   return [...yes, ...no];

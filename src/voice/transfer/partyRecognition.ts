@@ -19,7 +19,7 @@ export interface PartyRecognitionDeps {
   /** The agent's audio of the last 20 ms; undefined for silence. */
   readonly agentFrame: () => Int16Array | undefined;
   readonly onFrame: () => void;
-  /** @param recognizer - By the name of the settings. */
+  /** @param recognizer - The recognizer's name in the settings. */
   readonly onWords: (text: string, recognizer: string) => void;
   readonly onError: (error: unknown, message: string) => void;
 }

@@ -3,7 +3,7 @@ import { wordsOf } from './completeness.ts';
 
 const list = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
-/** What listeners say to show that they listen, by language. */
+/** The words of listeners who show that they listen, by language. */
 const BACKCHANNELS: Readonly<Record<string, ReadonlySet<string>>> = {
   en: list(
     'mm mhm mm-hm mmhm mm-hmm mmhmm hm hmm uh-huh uhhuh uh huh aha ah oh ok okay okey k yeah yep yup yes ' +

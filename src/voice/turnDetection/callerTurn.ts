@@ -12,7 +12,7 @@ const MAX_REPROMPTS = 2;
 
 type Reason = Pick<Extract<TurnInput, { kind: 'not_understood' }>, 'why' | 'message'>;
 
-/** What the caller has said so far that no turn answers. */
+/** Returns what the caller has said so far that no turn answers. */
 export function unansweredText({ phase, carriedText, transcript = '' }: TurnState): string {
   return phase === 'listening' ? joined(carriedText, transcript) : '';
 }
@@ -46,7 +46,7 @@ export function endWithoutTranscript(state: TurnState, message: string, context:
   return notUnderstood(state, { why: 'recognition_failed', message }, context);
 }
 
-/** Whether what was said without a word may be the beginning of more. */
+/** Whether a sound without words may be the beginning of more. */
 function isJoinable({ utterance, atMs }: TurnContext): boolean {
   if (!isSpeech(utterance) || atMs - utterance.lastVoicedMs >= JOIN_MS) return false;
   const { startMs, lastVoicedMs, voicedMs } = utterance;

@@ -137,7 +137,7 @@ function dictatedDigits(words: readonly string[]): number {
   return groups > 1 || digits >= MIN_DICTATED_DIGITS ? digits : 0;
 }
 
-/** How many digits or single letters a word tells, or a run of Chinese characters ends with. */
+/** Returns how many digits or single letters a word names, or a run of Chinese characters ends with. */
 function digitsIn(word: string): number {
   if (/^[\d-]+$/.test(word)) return word.replaceAll('-', '').length;
   if (isHan(word)) return HAN_DIGITS.exec(word)?.[0].length ?? 0;

@@ -67,7 +67,7 @@ export function onDtmfEntry(state: TurnState, digits: string, context: TurnConte
   return withoutEffects({ ...next, pendingDigits: { digits, atMs: context.atMs } });
 }
 
-/** What the caller said before the digits precedes them in the history: they wait until its transcript is known. */
+/** Delays digits until the transcript of the words before them is known, since those precede them in the history. */
 function onEntryDuringSpeech(state: TurnState, digits: string, context: TurnContext): TurnStep {
   const pendingDigits = { digits, atMs: context.atMs };
   if (state.pendingDigits) {

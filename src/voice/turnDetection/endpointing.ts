@@ -30,7 +30,7 @@ export interface EndpointingBounds {
   readonly maxEndpointingDelayMs: number;
 }
 
-/** What the recognizer can tell. */
+/** The abilities of a recognizer. */
 export interface RecognizerAbilities {
   /** Words come while they are spoken. */
   readonly isStreaming: boolean;
@@ -46,7 +46,7 @@ export interface CallerTurn {
 
 /** How a caller speaks, learned during the session: averages of the pauses after which the caller continued. */
 export interface CallerPauses {
-  /** After words that could have been all. */
+  /** The average after words that could have been all. */
   readonly averageMs?: number | undefined;
   /** Within a number. */
   readonly dictationMs?: number | undefined;

@@ -12,7 +12,8 @@ export interface SilenceTurn {
 }
 
 /**
- * @param atMs - On the clock of `state`, whose `sinceMs` is when both sides fell silent, or the last reprompt ended.
+ * @param atMs - The time on the clock of `state`, whose `sinceMs` is when both sides fell silent, or the last reprompt
+ * ended.
  * @returns The turn that is due: at the edge's own time, or as often as the node reprompts.
  */
 export function silenceTurn(

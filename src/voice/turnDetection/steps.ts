@@ -47,7 +47,7 @@ export function discardUtterance(state: TurnState): TurnStep {
   return { state: withoutTranscript(state), effects: [{ type: 'discard_utterance' }] };
 }
 
-/** What the caller did was no speech: the silence before it goes on. */
+/** Returns to idle after a sound that was no speech: the silence before it continues. */
 export function becomeIdle(state: TurnState, context: TurnContext): TurnStep {
   return discardUtterance({ ...enterPhase(state, 'idle', context), ...state.interruptedSilence });
 }
@@ -86,7 +86,7 @@ export function isCancelable({ answering }: TurnContext): boolean {
   return answering === 'user_message' || answering === 'not_understood';
 }
 
-/** Nothing of the turn was heard: what it answers comes again. */
+/** Cancels a turn of which nothing was heard: its input is answered again. */
 export function cancelTurn(state: TurnState, context: TurnContext): TurnStep {
   const reprompts = context.answering === 'not_understood' ? state.reprompts - 1 : state.reprompts;
   return { state: { ...state, reprompts }, effects: [{ type: 'cancel_turn' }] };

@@ -34,7 +34,7 @@ export interface TurnPolicy extends EndpointingBounds, InterruptionPolicy {
   readonly silenceAfterMs: number;
   /** Silence after which the pathway takes an edge, reprompts included; undefined for none. */
   readonly silenceEdgeMs?: number | undefined;
-  /** What the agent then says, one after the other; empty for the language's fallback phrase. */
+  /** The agent's silence prompts in their order; empty for the language's fallback phrase. */
   readonly silencePrompts: readonly string[];
   /** Unanswered silences before the agent hangs up; 0 for never. */
   readonly hangupAfter: number;
@@ -132,7 +132,7 @@ export class TurnSettings {
     this.#policy = { ...this.#policy, interruptible: false };
   }
 
-  /** It was no answering machine. */
+  /** Allows interruption again, since no answering machine was detected. */
   allowInterruption(): void {
     this.#isInterruptible = true;
     if (this.#node) this.#policy = this.policyAt(this.#node);
@@ -184,7 +184,7 @@ export class TurnSettings {
   }
 
   /**
-   * What the agent says where the pathway says nothing. Silence prompts come in order; the last one repeats.
+   * Returns the agent's words where the pathway has none. Silence prompts come in order; the last one repeats.
    *
    * @param isTransfer - The turn transfers the call.
    */

@@ -66,7 +66,7 @@ export type TurnEvent =
   /** Words of the last utterance, whose transcript was given up, and after which the caller has said nothing. */
   | { readonly type: 'late_words'; readonly text: string }
   | { readonly type: 'turn_signal'; readonly signal: TurnSignal }
-  /** One digit; `dtmf_entry` follows once the digits are complete. */
+  /** A digit was pressed; `dtmf_entry` follows once the digits are complete. */
   | { readonly type: 'dtmf_digit' }
   | { readonly type: 'dtmf_entry'; readonly digits: string }
   /** The first sample of the agent's answer was played. */
@@ -76,7 +76,7 @@ export type TurnEvent =
   /** The agent starts a turn without an event of the caller, as after a failure. */
   | { readonly type: 'agent_turn_started' }
   | { readonly type: 'machine_detected' }
-  /** It was no machine: the caller's words, which are still open, get an answer. */
+  /** A person answered, not a machine: the caller's words, which are still open, get an answer. */
   | { readonly type: 'machine_refuted' }
   /** The answering machine records. */
   | { readonly type: 'machine_recording'; readonly evidence: string }
@@ -102,7 +102,7 @@ export type TurnEffect =
   | { readonly type: 'endpointed_too_early'; readonly pauseMs: number }
   /** The utterance gets no answer but belongs to the history. */
   | { readonly type: 'keep_unanswered' }
-  /** Nothing of the answer is played until it is released. */
+  /** Hold the answer: nothing of it is played until it is released. */
   | { readonly type: 'hold_agent' }
   | { readonly type: 'release_agent' }
   | { readonly type: 'pause_agent' }
@@ -111,7 +111,7 @@ export type TurnEffect =
   | { readonly type: 'interrupt_agent' }
   /** The answer is truncated without an interruption. */
   | { readonly type: 'stop_agent' }
-  /** Nothing of the turn was heard: it is undone. */
+  /** Undo the turn: nothing of it was heard. */
   | { readonly type: 'cancel_turn' }
   | {
       readonly type: 'start_turn';
@@ -129,7 +129,7 @@ export type TurnEffect =
   | { readonly type: 'cancel_preemptive_turn' };
 
 export interface TurnContext {
-  /** On the stream's clock. */
+  /** The time on the stream's clock. */
   readonly atMs: number;
   readonly utterance: Utterance | undefined;
   /** Speech may be starting. */

@@ -130,7 +130,7 @@ function pauseAgent(state: TurnState, context: TurnContext): TurnStep {
   return { state: next, effects: [{ type: 'stop_agent' }, ...effects] };
 }
 
-/** They are answered in place of what the agent asks meanwhile. */
+/** Answers late words, in place of what the agent asks meanwhile. */
 function onLateWords(state: TurnState, text: string, context: TurnContext): TurnStep {
   const isAsking = context.answering === 'not_understood';
   if (context.utterance || (state.phase !== 'idle' && !isAsking)) return withoutEffects(state);

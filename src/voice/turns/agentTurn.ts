@@ -95,17 +95,17 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
   readonly input: TurnInput;
   timestamps: TurnTimestamps;
   readonly speech: Speech;
-  /** Never rejects. */
+  /** Resolves when the turn has ended. Never rejects. */
   readonly done: Promise<AgentTurnResult>;
   readonly #deps: AgentTurnDeps<Speech>;
   readonly #request: AgentTurnRequest;
   readonly #abort = new AbortController();
   readonly #actions: TurnAction[] = [];
-  /** Before the first text. */
+  /** What the turn waited for before its first text. */
   readonly #waits = new AnswerWaits();
   #stopped: 'interrupted' | 'cancelled' | 'stopped' | undefined;
   #hasText = false;
-  /** All that was to be spoken. */
+  /** All text that was to be spoken. */
   #written = '';
   #hasOwnWords = false;
   /** The engine has started, and stores what the caller said even if the answer fails. */
@@ -113,7 +113,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
   /** The answer was played to its end. */
   #isPlayed = false;
   #ended: TurnDone['ended'] = null;
-  /** Since when the caller hears nothing and no speech is being prepared. */
+  /** When the caller began to hear nothing while no speech is being prepared. */
   #starvedSinceMs: number | undefined;
   #fillerAtMs: number | undefined;
   /** The commitment of a preemptive turn; undefined for other turns. */
@@ -134,7 +134,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
     this.done = this.#run();
   }
 
-  /** Whether it is preemptive: it can be cancelled without a trace. */
+  /** Whether the turn is preemptive and not committed: it can be cancelled without a trace. */
   get isUncommitted(): boolean {
     return this.#commitment?.isPending ?? false;
   }

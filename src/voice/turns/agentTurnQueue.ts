@@ -47,7 +47,7 @@ interface PreparedTurn<Speech extends AnswerSpeech> {
   readonly language: string | undefined;
   /** The turn; undefined while the turn before it is stored. */
   turn: AgentTurn<Speech> | undefined;
-  /** Set when the end was sure. */
+  /** The end of the caller's turn, once it is sure. */
   committed: TurnTimestamps | undefined;
 }
 
@@ -181,7 +181,7 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     this.#turn?.stop();
   }
 
-  /** Nothing of the turn was heard: it is undone. */
+  /** Cancels a turn of which nothing was heard. */
   cancel(): void {
     this.#latest += 1;
     this.#queued = undefined;
