@@ -46,6 +46,7 @@ export function readTransferTarget(text: string): string | undefined {
 
 /**
  * Reads the host that a `sip:` URI leads to.
+ *
  * @returns The host as {@link sipHost} writes it, and the port if the URI names one; undefined for a number, and for a
  * host
  *   that is neither a name nor an address.

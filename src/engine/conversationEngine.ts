@@ -55,7 +55,7 @@ export interface ConversationEngine {
    * Finds the session that a client continues which names none. It may go on meanwhile.
    *
    * @param except - Ids of sessions that had gone on.
-   * @returns Its id.
+   * @returns The session's id.
    */
   findContinued(
     projectId: string,
@@ -71,7 +71,7 @@ export interface ConversationEngine {
    * lock service is unavailable, and are stored later.
    *
    * @param started - The session as another part of the service has just read it, before its first turn.
-   * @param call - Its call as it is now.
+   * @param call - The session's call as it is now.
    */
   attach(
     projectId: string,
@@ -87,7 +87,7 @@ export interface ConversationEngine {
    *
    * @param sink - Receives the answer while it is written.
    * @param signal - Aborts the model's request at once. What was said until then is stored.
-   * @returns Once the turn is stored and the session is free for the next one.
+   * @returns A promise that resolves once the turn is stored and the session is free for the next one.
    * @throws {CallwayError} 409 `session_busy`, 500 `model_unavailable`, or what `buildRequest` throws.
    * @throws The signal's reason.
    */
@@ -102,7 +102,7 @@ export interface ConversationEngine {
   /**
    * Ends an idle session, unless a turn was run since it was found. Waits for a turn that is running.
    *
-   * @returns Whether it was ended.
+   * @returns Whether the session was ended.
    * @throws {CallwayError} 409 `session_busy` when a running turn takes too long.
    */
   endIdle(found: IdleSession): Promise<boolean>;

@@ -346,7 +346,7 @@ class Engine implements ConversationEngine {
     return { session, started, recording: release.agent.recording };
   }
 
-  /** @param isMeant - Whether to end the session as it is. */
+  /** @param isMeant - Decides whether to end the session as it is. */
   async #end(
     projectId: string,
     sessionId: string,

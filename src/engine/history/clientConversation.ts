@@ -43,7 +43,7 @@ export class ClientConversation {
   /** A system message is the last one: the client asks the agent to speak. */
   readonly endsWithInstruction: boolean;
   readonly #owner: string;
-  /** After each message. */
+  /** The digest after each message. */
   readonly #digests: readonly string[];
   /** Position of the last answer; -1 where there is none. */
   readonly #lastAnswer: number;
@@ -71,7 +71,7 @@ export class ClientConversation {
   }
 
   /**
-   * How many of the messages a session has already.
+   * Returns how many of the messages a session has already.
    *
    * @returns The number of messages that repeat the session; undefined when the request does not continue it.
    */
@@ -104,7 +104,7 @@ export class ClientConversation {
   }
 }
 
-/** More messages in a row without an answer than people send. */
+/** The most messages in a row without an answer; people send fewer. */
 const MAX_UNANSWERED = 8;
 
 /** The digest of a conversation with one more message. */

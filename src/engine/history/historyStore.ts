@@ -62,7 +62,7 @@ export interface HeardSpeech {
   readonly withoutWords: number;
   /** Too short to be speech, or not to be transcribed. */
   readonly dropped: number;
-  /** Their transcripts failed, or did not come in time. */
+  /** The number of utterances whose transcripts failed, or did not come in time. */
   readonly late: number;
 }
 
@@ -71,7 +71,7 @@ export interface HistoryStore {
   list(projectId: string, filter: HistoryFilter, page: Page): Promise<PageOf<HistorySummary>>;
   /** The newest session with this id. */
   find(projectId: string, sessionId: string): Promise<HistoryDetail | undefined>;
-  /** One of several sessions that have had the same id. */
+  /** Finds one of several sessions that have had the same id. */
   findInstance(projectId: string, instanceId: string): Promise<HistoryDetail | undefined>;
   stats(projectId: string, range: { from?: string; to?: string }): Promise<HistoryStats>;
   /** Adds to the history of a live or ended session. */

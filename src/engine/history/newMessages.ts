@@ -70,7 +70,7 @@ export function mayRepeatAll(
   );
 }
 
-/** How many messages repeat the session's history: the whole history, or none. */
+/** Returns how many messages repeat the session's history: the whole history, or none. */
 function countRepeated(stored: readonly SessionMessage[], conversation: readonly IndexedMessage[]): number {
   const known = stored.filter(isShown);
   if (known.length === 0) return 0;
@@ -90,7 +90,7 @@ function countRepeated(stored: readonly SessionMessage[], conversation: readonly
   return position;
 }
 
-/** Whether clients know of it. */
+/** Whether clients see the message. */
 function isShown(message: SessionMessage): boolean {
   return !message.internal && !isEmptyAnswer(message);
 }

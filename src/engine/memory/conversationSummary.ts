@@ -4,7 +4,7 @@ import { type Session, type SessionState, withMessages } from '../session/sessio
 import type { SessionStore } from '../session/sessionStore.ts';
 import type { TurnContext } from '../turn/turnContext.ts';
 
-/** Each turn reads those since the summary, however short they are. */
+/** The most messages since the last summary: each turn reads them, however short they are. */
 const MAX_MESSAGES_SINCE_SUMMARY = 200;
 
 export interface SummaryDeps {
@@ -29,8 +29,8 @@ export async function summariseIfDue(deps: SummaryDeps, turn: TurnContext, sessi
 }
 
 /**
- * How many messages to summarise once those after the last summary are over budget, or too many: about the older half, without
- * separating a tool result from its call.
+ * Returns how many messages to summarise once those after the last summary are over budget, or too many: about the
+ * older half, without separating a tool result from its call.
  *
  * @returns 0 while they are within budget.
  */

@@ -161,7 +161,7 @@ function moveStyle(turn: TurnContext, { nodeId }: TurnMachineState): MoveStyle {
   return speaks ? 'called' : MOVE_STYLES[executionMode(turn.release.agent)];
 }
 
-/** What came of an effect. */
+/** The outcome of an effect. */
 interface Outcome {
   readonly event?: TurnMachineEvent;
   readonly ended?: TurnDone['ended'];
@@ -244,7 +244,7 @@ async function greet(turn: TurnContext): Promise<Outcome | undefined> {
   return { event: { type: 'spoke', edgeId: null, saidAnything: true }, speech: 'said' };
 }
 
-/** Has a model select the edge. @returns Undefined for a verdict that cannot be read. @throws {ModelError} */
+/** Asks a model to select the edge. @returns Undefined for a verdict that cannot be read. @throws {ModelError} */
 async function judge(
   turn: TurnContext,
   node: PathwayNode,
@@ -259,7 +259,7 @@ async function judge(
   }
 }
 
-/** Has the model answer at a node. In turbo a second request selects the edge meanwhile. */
+/** Asks the model to answer at a node. In turbo a second request selects the edge meanwhile. */
 async function speakAtNode(
   turn: TurnContext,
   { node, moves, beside }: Extract<TurnMachineEffect, { type: 'speak' }>,

@@ -17,7 +17,7 @@ export type TurnTrigger =
   | { readonly kind: 'voicemail' }
   | { readonly kind: 'failure' }
   | { readonly kind: 'passed' }
-  /** @property transfer - How a transfer ended that did not join its parties. */
+  /** @property transfer - The transfer's outcome, which did not join its parties. */
   | {
       readonly kind: 'tool_result';
       readonly ok: boolean;
@@ -27,7 +27,7 @@ export type TurnTrigger =
   /** Results of tools that the client ran for the model. */
   | { readonly kind: 'client_tools'; readonly tools: readonly string[] };
 
-/** What the pathway reacts to; at `begin` the agent speaks first. */
+/** Returns the trigger of the pathway; at `begin` the agent speaks first. */
 export function triggerOf(input: TurnInput): TurnTrigger | 'begin' {
   switch (input.kind) {
     case 'begin':

@@ -4,7 +4,7 @@ import type { TurnContext } from '../turn/turnContext.ts';
 import { extractVariables } from './extraction.ts';
 import { runTurnMachine } from './runPathway.ts';
 
-/** Each may cost a model request; of a longer conversation the last ones are walked. */
+/** The most turns that are walked, from the end of the conversation: each may cost a model request. */
 const MAX_WALKED_TURNS = 100;
 
 type Place = Pick<SessionState, 'currentNodeId' | 'hasSpoken'>;

@@ -197,7 +197,7 @@ export const EXTRACT_PROMPT =
 export const SUMMARY_PROMPT =
   'Summarise the conversation above in at most 200 words, for an agent who continues it: facts, names, numbers, what was agreed, what is open.';
 
-/** What a model asks the person for. */
+/** Returns the questions that a model asks the person. */
 export function questionsFor(variables: readonly VariableConfig[]): string[] {
   return variables.map(({ name, description, values }) => {
     const among = values ? ` (${values.join(', ')})` : '';

@@ -19,7 +19,7 @@ export const routeAnswer = z.object({ edge: z.string().min(1).nullable() });
 /** Variables by name; null or absent where the conversation has no value. The values are not yet checked. */
 export const extractAnswer = z.record(z.string(), z.unknown());
 
-/** One verdict for each criterion, by its name. */
+/** The answer: one verdict for each criterion, by its name. */
 export const judgeAnswer = z.object({
   results: z.array(z.object({ name: z.string(), passed: z.boolean(), reason: z.string().default('') })),
 });
@@ -28,7 +28,7 @@ export const judgeAnswer = z.object({
 export interface Choice {
   readonly id: string;
   readonly label: string;
-  /** Its condition as a sentence; empty for an unconditional edge. */
+  /** The edge's condition as a sentence; empty for an unconditional edge. */
   readonly sentence: string;
 }
 
@@ -73,7 +73,7 @@ export function judgeFormat(criteria: readonly Criterion[]): AnswerFormat {
   return { name: 'judge', schema: closedObject({ results: { type: 'array', items: verdict } }) };
 }
 
-/** All properties required and no others allowed, as strict schemas need. */
+/** Returns an object schema that requires all properties and allows no others, as strict schemas need. */
 function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }

@@ -22,7 +22,7 @@ export interface UpToDateSession {
 
 interface Attached {
   readonly call: CallFacts | undefined;
-  /** No turn was run on it before. */
+  /** Whether no turn was run on it before. */
   isNew: boolean;
 }
 

@@ -58,7 +58,7 @@ export async function askBeforeStart(
   throw invalid('bad_answer', `It must answer with a JSON object of ${expected}: ${problems.join('; ')}`);
 }
 
-/** No body is an empty answer. */
+/** Parses the body; an empty body is an empty answer. */
 function parse(text: string): unknown {
   try {
     return text.trim() === '' ? {} : (JSON.parse(text) as unknown);

@@ -4,14 +4,14 @@ import type { AgentRelease } from '../../agents/release.ts';
 import { coalesceReads } from '../../base/async/coalesce.ts';
 import type { Clock } from '../../base/clock.ts';
 
-/** More than the agents in use on one node at a time, and few enough that large pathways do not fill its memory. */
+/** The most releases in memory: more than the agents in use on one node, and few enough for its memory. */
 const MAX_RELEASES = 128;
 /** An unused release is removed a day after it was stored; it is stored again long before that. */
 const STORE_AGAIN_MS = 30 * 60_000;
 
 /** Stores the releases that sessions run on, by the digest of their content. */
 export interface ReleaseStore {
-  /** @returns Its id, which is the same for the same content. */
+  /** @returns The release's id, which is the same for the same content. */
   keep(projectId: string, release: AgentRelease): Promise<string>;
   find(projectId: string, releaseId: string): Promise<AgentRelease | undefined>;
   /**

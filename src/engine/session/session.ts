@@ -28,7 +28,7 @@ export interface FunctionCall {
 export interface SessionMessage {
   /** `system` for what supervisors tell the agent; always internal. */
   readonly role: 'user' | 'assistant' | 'tool' | 'system';
-  /** What was delivered; null on an assistant's message that only calls tools. */
+  /** The text that was delivered; null on an assistant's message that only calls tools. */
   readonly content: string | null;
   /** ISO 8601. */
   readonly at: string;
@@ -36,7 +36,10 @@ export interface SessionMessage {
   readonly tool_calls?: readonly FunctionCall[];
   readonly tool_call_id?: string;
   readonly name?: string;
-  /** From the start of the turn to the first words; of a spoken answer, from the caller's last voice to the agent's first. */
+  /**
+   * The time from the start of the turn to the first words; of a spoken answer, from the caller's last voice to the
+   * agent's first.
+   */
   readonly latencyMs?: number;
   readonly latencyParts?: LatencyParts;
   readonly latencyDetails?: LatencyDetails;
@@ -76,7 +79,7 @@ export interface MessageSpeech {
 
 /** The parts of a spoken answer's latency, and how its turn began. */
 export interface LatencyParts extends LatencyDurations {
-  /** Whether the answer was prepared before the end was sure; `canceled` where another one was, in vain. */
+  /** Whether the answer was prepared before the end was sure; `canceled` where one was prepared in vain. */
   readonly preemptive?: 'committed' | 'canceled' | 'none';
 }
 
@@ -90,9 +93,9 @@ export interface LatencyDetails {
   readonly sentenceMs?: number | undefined;
 }
 
-/** In milliseconds; they add up to `latencyMs`. */
+/** The parts of a latency in milliseconds; they add up to `latencyMs`. */
 export interface LatencyDurations {
-  /** In the jitter buffer: from a packet's arrival to its samples. */
+  /** The time in the jitter buffer: from a packet's arrival to its samples. */
   readonly bufferMs: number;
   /** The time until the end of the caller's turn was detected. */
   readonly endpointingMs: number;
@@ -141,7 +144,7 @@ export interface HistoryEvent {
 /** The call of a session, as pathways, tools and customers' endpoints see it. */
 export interface CallFacts {
   readonly direction: 'inbound' | 'outbound';
-  /** In E.164; of an inbound call from no public number, as the carrier wrote it. */
+  /** The number in E.164; of an inbound call from no public number, as the carrier wrote it. */
   readonly fromNumber: string;
   readonly toNumber: string;
   readonly callId: string;
@@ -159,7 +162,7 @@ export interface PendingRoute {
   } | null;
   /** The edge that was selected and waits until a required variable is known or was asked for often enough. */
   readonly heldEdgeId: string | null;
-  /** How often each required variable was asked for. */
+  /** The number of times each required variable was asked for. */
   readonly asked: Readonly<Record<string, number>>;
 }
 
@@ -170,7 +173,7 @@ export interface SessionState {
   readonly variables: Readonly<Record<string, unknown>>;
   /** The newest; see {@link withMessages}. */
   readonly messages: readonly SessionMessage[];
-  /** How many came before `messages`. Default: none. */
+  /** The number of messages before `messages`. Default: none. */
   readonly messagesBefore?: number;
   /** The current node's id; null before the first turn. */
   readonly currentNodeId: string | null;
@@ -249,7 +252,7 @@ export interface Session {
   readonly digest?: string | null;
   /** Size of its stored messages: characters of their JSON, plus a constant for each. Default 0. @see MAX_SESSION_CHARACTERS */
   readonly characters?: number;
-  /** After how many idle minutes it ends. Default: the project's. */
+  /** The idle minutes after which it ends. Default: the project's. */
   readonly idleMinutes?: number | null;
 }
 

@@ -24,7 +24,7 @@ export interface SessionEnding {
   readonly missingVariables: readonly string[];
   /** Deadline of `session.finalized`. */
   readonly finalizeBy: string;
-  /** In sending order; `session.finalized` last. */
+  /** The expected webhook events in sending order; `session.finalized` is last. */
   readonly expected: readonly WebhookEventName[];
   readonly subscribed: readonly WebhookEventName[];
   readonly evaluating: boolean;
@@ -83,7 +83,7 @@ export type TurnStore = Pick<SessionStore, 'insert' | 'find' | 'saveTurn' | 'app
  * Adds a turn that {@link SessionStore.saveTurn} rejected to the history, where its session has ended meanwhile: it was
  * said all the same.
  *
- * @param rejection - What `saveTurn` threw.
+ * @param rejection - The error that `saveTurn` threw.
  * @returns The session where it is still live and another turn was stored; undefined where it has ended.
  * @throws The rejection, where it is not `session_changed`.
  */

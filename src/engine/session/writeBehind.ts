@@ -20,9 +20,9 @@ export interface PendingTurn {
 export interface TurnSpool {
   /** Appends a turn to its session's. */
   put(turn: PendingTurn): Promise<void>;
-  /** All of a session's turns are stored. */
+  /** Drops a session, all of whose turns are stored. */
   drop(instanceId: string): Promise<void>;
-  /** @returns What earlier processes left, by session. */
+  /** @returns The turns that earlier processes left, by session. */
   readPending(): Promise<readonly (readonly PendingTurn[])[]>;
 }
 
@@ -240,7 +240,7 @@ export class WriteBehind implements TurnStore {
     }
   }
 
-  /** @returns Whether it has ended within a moment. @throws What it has failed with by then. */
+  /** @returns Whether it has ended within a moment. @throws The error that it has failed with by then. */
   async #endsSoon(work: Promise<void>): Promise<boolean> {
     let hasEnded = false;
     const ended = work.finally(() => {

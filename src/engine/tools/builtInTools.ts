@@ -20,7 +20,7 @@ export type BuiltInCall =
   | { readonly kind: 'end_call' }
   | {
       readonly kind: 'transfer';
-      /** At least one. */
+      /** The targets, at least one. */
       readonly targets: readonly TransferTarget[];
       readonly options: TransferOptions;
     }

@@ -85,7 +85,7 @@ function toolsOfNode(release: AgentRelease, node: PathwayNode): { project: Tool[
   return { project, builtIn };
 }
 
-/** What an MCP server no longer lists is not for a model to try. */
+/** Whether a model may call the tool: not when its MCP server no longer lists it. */
 function isOffered(tool: Tool): boolean {
   return !isMcpTool(tool) || tool.mcp.available;
 }

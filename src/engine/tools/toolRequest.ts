@@ -50,7 +50,7 @@ export function toolRequest(
   };
 }
 
-/** No argument can pose as a fact of the session, such as the number that calls. */
+/** Returns the session's facts, which no argument can replace, such as the number that calls. */
 function factsIn(variables: Variables): Variables {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => RESERVED_VARIABLES.includes(name)));
 }

@@ -19,7 +19,7 @@ const MAX_RESPONSE_BYTES = 262_144;
 
 export interface ToolOutcome {
   readonly ok: boolean;
-  /** For the model and the history. */
+  /** The text for the model and the history. */
   readonly text: string;
   /** The response as JSON; absent where it is no JSON. */
   readonly value?: unknown;
@@ -49,7 +49,7 @@ export interface ToolCaller {
   readonly traceparent?: string | undefined;
   /** The request of an HTTP tool is about to be sent. */
   readonly onRequest?: (request: SentRequest) => void;
-  /** In a session of a test. */
+  /** The test that the session belongs to. */
   readonly test?: SessionTest | undefined;
 }
 
@@ -144,7 +144,7 @@ async function send(
   };
 }
 
-/** What a model and the history are shown of a result: cut between characters, with a note that says so. */
+/** Cuts a result to what a model and the history are shown: between characters, with a note that says so. */
 export function cutResult(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_RESULT_BYTES) return text;
@@ -153,7 +153,10 @@ export function cutResult(text: string): string {
   return `${start}\n[Cut here: this is the beginning, ${MAX_RESULT_BYTES} of ${bytes.length} bytes.]`;
 }
 
-/** What a session knows is not for the model to change: its variables replace arguments of the same name. */
+/**
+ * Merges arguments and variables: the session's variables replace arguments of the same name, which a model must not
+ * change.
+ */
 function withVariablesFirst(args: Variables, variables: Variables, { parameters }: Tool): Variables {
   const known = Object.keys(args).filter((name) => {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;

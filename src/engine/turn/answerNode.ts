@@ -199,8 +199,8 @@ function isEmpty({ hasWords, calls }: ModelAnswer): boolean {
 }
 
 /**
- * Has the model that speaks itself answer. Where it fails, which it tells the channel, the chat model goes on from what
- * was said.
+ * Asks the model that speaks itself to answer. When it fails, which it reports to the channel, the chat model continues
+ * from what was said.
  *
  * @returns The answer; undefined where there is no such model, or it has failed.
  */
@@ -222,7 +222,10 @@ async function askSpeakingModel(
   }
 }
 
-/** Its tools stay the same as long as the node does, with those that it must not call yet. */
+/**
+ * Builds the request of the model that speaks itself: its tools stay the same as long as the node does, including those
+ * that it must not call yet.
+ */
 function speakingRequest(turn: TurnContext, request: NodeRequest, round: number) {
   const { node, moves, ask } = request;
   const ways = turn.graph.leaving(node.id).filter(({ data }) => typeof data.condition === 'string');

@@ -73,7 +73,7 @@ export interface CurrentNode extends CurrentSpeech {
   readonly turnDetection: TurnDetection;
   /** The speech-to-speech model that is to speak here; undefined for none. */
   readonly engine: EngineConfig | undefined;
-  /** Who answers has words for everything: the channel adds none of its own while it works. */
+  /** Whether the answering side has words for every wait, so that the channel adds none of its own. */
   readonly speaksForItself?: true;
   /** DTMF digits that an edge out of the node waits for. */
   readonly digits: readonly string[];
@@ -95,7 +95,7 @@ export interface Delivered {
   readonly generatedText?: string;
   /** Whether the customer interrupted the answer. */
   readonly interrupted: boolean;
-  /** Set where `text` is what should have been heard by now, or what a peer tells that otherwise tells nothing. */
+  /** Set when `text` is an estimate of what was heard, or a report of a peer that reports nothing else. */
   readonly heard?: 'estimated' | 'reported';
   /** When the customer heard its first sound, in ms since the Unix epoch. */
   readonly spokenFromMs?: number;

@@ -3,7 +3,7 @@ import type { Tool } from '../../agents/tool.ts';
 import { matchLanguage } from '../../base/languageCode.ts';
 import { languageOf, say, type TurnContext } from './turnContext.ts';
 
-/** How long a tool may take before a filler covers it. */
+/** The time after which a filler covers a running tool. */
 const FILLER_AFTER_MS = 1_200;
 
 type LinesByLanguage = Readonly<Record<string, readonly string[]>>;
@@ -11,7 +11,7 @@ type LinesByLanguage = Readonly<Record<string, readonly string[]>>;
 /**
  * Waits for work, and says a filler when it takes long.
  *
- * @param lines - In place of the agent's `placeholderMessages`.
+ * @param lines - Lines that replace the agent's `placeholderMessages`.
  */
 export async function withFiller<Result>(
   turn: TurnContext,
@@ -51,8 +51,8 @@ function lineOf(lines: NonNullable<Tool['speakWhile']>, turn: TurnContext): stri
 }
 
 /**
- * One of the agent's `placeholderMessages`, a different one each turn: in the conversation's language where the agent has
- * it, else in the first language that it has.
+ * Returns one of the agent's `placeholderMessages`, a different one each turn: in the conversation's language where the
+ * agent has it, else in the first language that it has.
  *
  * @returns A template; undefined where the agent has none.
  */

@@ -245,7 +245,7 @@ export class Journal {
     this.#route = { ...this.#route, asked };
   }
 
-  /** What to store of the turn. */
+  /** Closes the journal; returns what to store of the turn. */
   close({ hasSpoken, interrupted, delivered, digest }: TurnOutcome): {
     readonly session: Session;
     readonly history: TurnHistory;

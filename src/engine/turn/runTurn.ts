@@ -8,14 +8,14 @@ import { TurnCancelledError } from './delivery.ts';
 import type { TurnDone } from './turn.ts';
 import type { TurnContext } from './turnContext.ts';
 
-/** What the history keeps of a spoken turn without an answer: the customer will not repeat it. */
+/** The events that the history keeps of a spoken turn without an answer: the customer will not repeat it. */
 const CUSTOMER_EVENTS: ReadonlySet<HistoryEventType> = new Set([
   'dtmf',
   'silence',
   'not_understood',
   'barge_in',
 ]);
-/** What the history keeps of any turn: a tool may have had effects that cannot be undone. */
+/** The events that the history keeps of any turn: a tool may have had effects that cannot be undone. */
 const LASTING_EVENTS: ReadonlySet<HistoryEventType> = new Set(['error', 'tool_called', 'tool_result']);
 
 export interface StoreTurnDeps {

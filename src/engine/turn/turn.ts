@@ -103,9 +103,9 @@ export interface TurnRequest {
   readonly maxOutputTokens?: number;
   /** When the input ended, in ms since the Unix epoch. Default: now. */
   readonly beganAtMs?: number;
-  /** When the customer began to speak it, in ms since the Unix epoch; absent where nothing was spoken. */
+  /** When the customer began to speak, in ms since the Unix epoch; undefined when nothing was spoken. */
   readonly spokenFromMs?: number;
-  /** For channels that speak the answer. Default: what is said is delivered. */
+  /** The delivery of channels that speak the answer. Default: what is said counts as delivered. */
   readonly delivery?: SpokenDelivery;
 }
 
@@ -145,7 +145,7 @@ export type TurnOutput =
   | { readonly type: 'action'; readonly action: TurnAction }
   | TurnDone;
 
-/** What the channel does beside speaking. */
+/** An action of the channel other than speaking. */
 export type TurnAction =
   /** @property to - The first target. */
   | { readonly kind: 'transfer'; readonly to: string; readonly options?: TransferRequest }

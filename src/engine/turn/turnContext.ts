@@ -31,7 +31,7 @@ import type { ModelSpan, TurnTrace } from './turnTrace.ts';
 export interface ModelChoice extends Readonly<Record<ExecutionMode, string>> {
   readonly chat: ChatModel;
   /**
-   * What agents and nodes name, by the credentials of their project. Absent where one model serves all.
+   * Chooses what agents and nodes name, by the credentials of their project. Undefined when one model serves all.
    *
    * @param mode - The mode whose model answers where the configuration names none.
    */
@@ -121,7 +121,7 @@ export interface TurnDeps {
   readonly shares: ComputeShares;
   /** Called once per session and problem. */
   readonly onTemplateProblem: (session: Session, problem: TemplateProblem) => void;
-  /** For the operator. */
+  /** Reports a failed tool to the operator. */
   readonly onToolFailed: (session: Session, failure: ToolFailure) => void;
 }
 
@@ -219,7 +219,7 @@ export async function say(turn: TurnContext, type: 'text' | 'placeholder', words
   await turn.sink({ type, text });
 }
 
-/** What separates words from those said before in the same turn. */
+/** Returns what separates words from those said before in the same turn. */
 export function lineBreakAfter(said: string): string {
   return said !== '' && !/\s$/.test(said) ? '\n' : '';
 }

@@ -10,7 +10,7 @@ import type { HistoryEventType, MessageSpeech, Session, SessionMessage } from '.
 import type { Commitment, Delivered } from './delivery.ts';
 import type { TurnRequest } from './turn.ts';
 
-/** What the history calls otherwise; what is not here has no live event. */
+/** Maps types of history events to live ones; types that are not here have no live event. */
 const LIVE_TYPES: Partial<Readonly<Record<HistoryEventType, LiveEventType>>> = {
   node_entered: 'node.entered',
   variable_set: 'variable.set',
