@@ -216,7 +216,7 @@ export function withoutSecrets(agent: AgentConfig): z.input<typeof agentConfig> 
   };
 }
 
-/** All texts of an agent that are rendered as templates, with their places. */
+/** Returns all texts of an agent that are rendered as templates, with their places. */
 export function agentTemplates(
   agent: AgentConfigPatch,
 ): { readonly path: readonly PropertyKey[]; readonly template: string }[] {

@@ -17,7 +17,7 @@ const percentEncoded = Object.assign(
 /** The content type of a request that names none. */
 export const JSON_TYPE = 'application/json';
 
-/** How the values in a body are escaped; by its content type. */
+/** The way in which the values in a body are escaped, by its content type. */
 export type BodyFormat = 'json' | 'form' | 'markup' | 'text';
 
 /**

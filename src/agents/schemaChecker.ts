@@ -4,7 +4,7 @@
  * @throws {CallwayError} `check_too_slow` when a check exceeds its time, and `project_busy` for a while after that.
  */
 export interface SchemaChecker {
-  /** @returns What is wrong with the schema of a tool's parameters, if anything. */
+  /** @returns The problem of the schema of a tool's parameters, if there is one. */
   checkSchema(projectId: string, schema: object): Promise<string | undefined>;
   /** @returns Why the arguments do not fit the parameters, if they do not. */
   checkArguments(projectId: string, schema: object, args: object): Promise<string | undefined>;
@@ -12,7 +12,7 @@ export interface SchemaChecker {
 
 /** Matches the regular expressions that users write, in linear time and apart from the event loop. */
 export interface PatternMatcher {
-  /** @returns What is wrong with the pattern, if anything. */
+  /** @returns The problem of the pattern, if there is one. */
   checkPattern(projectId: string, pattern: string): Promise<string | undefined>;
   /** Whether the pattern is found in the text. */
   findPattern(projectId: string, pattern: string, text: string): Promise<boolean>;

@@ -12,12 +12,12 @@ import {
 } from './transferTarget.ts';
 
 export const TRANSFER_MODES = ['blind', 'refer', 'warm'] as const;
-/** How a transfer ends that does not join its parties. */
+/** The outcomes of a transfer that does not join its parties. */
 export const TRANSFER_OUTCOMES = ['refused', 'busy', 'no_answer', 'failed'] as const;
 export const MAX_TRANSFER_TARGETS = 10;
 export const DEFAULT_TRANSFER_TIMEOUT_SECONDS = 30;
 export const DEFAULT_ACCEPT_DIGIT = '1';
-/** What an announcement has beside the session's variables. */
+/** The variables of an announcement besides the session's. */
 export const ANNOUNCE_VARIABLES = ['summary', 'callerNumber', 'agentName'] as const;
 
 const MAX_ANNOUNCE_CHARACTERS = 2000;
@@ -103,7 +103,7 @@ export type HoldMusicChoice = NonNullable<TransferOptions['holdMusic']>;
 export interface GivenTargets {
   readonly to?: TransferTargetInput | undefined;
   readonly targets?: readonly TransferTargetInput[] | undefined;
-  /** For those that name none. */
+  /** The trunk of the targets that name none. */
   readonly trunkId?: string | undefined;
 }
 
@@ -118,7 +118,7 @@ export function targetsOf({ to, targets, trunkId }: GivenTargets): readonly Tran
 /**
  * A transfer as channels are told of it: `to` is the first target; without options where all are the default.
  *
- * @param targets - At least one, each with its trunk.
+ * @param targets - The targets, at least one, each with its trunk.
  */
 export function transferOrder(
   targets: readonly TransferTarget[],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { NUMBER_SYNTAX, normalizeNumber } from '../base/e164.ts';
 
-/** No character that could start another header. @see RFC 3261 section 19.1.1 */
+/** Matches a `sip:` URI without characters that could start another header. @see RFC 3261 section 19.1.1 */
 const SIP_URI =
   /^(?<scheme>sips?):(?:(?<user>[^@\s<>"?]{1,200})@)?(?<host>\[[0-9a-f:.]+\]|[^\s<>"@:;?[\]]{1,253})(?::(?<port>\d{1,5}))?(?<parameters>;[^\s<>"?]*)?(?:\?[^\s<>"]*)?$/i;
 /** The only parameters that name where to call; others change the request or its route, as `method` and `maddr` do. */

@@ -53,7 +53,7 @@ interface CachedKey {
 export function createApiAuthenticator(deps: ApiAuthenticatorDeps): ApiAuthenticator {
   const { clock, revocations } = deps;
   const adminDigest = Buffer.from(digestCredential(deps.adminToken), 'hex');
-  /** By credential, which saves each request a digest. */
+  /** The keys by credential, which saves each request a digest. */
   const cache = new LRUCache<string, CachedKey>({ max: CACHE_ENTRIES });
   /** Counts revocations, to detect one during a lookup. */
   let revision = 0;

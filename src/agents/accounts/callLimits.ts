@@ -98,7 +98,7 @@ export const NO_CALL_LIMITS: CallLimits = {
   maxSpendingPerDay: null,
 };
 
-/** What limits the damage of a stolen key before the operator has set anything. */
+/** Limits the damage of a stolen key before the operator has set anything. */
 export const NEW_PROJECT_CALL_LIMITS: CallLimits = {
   ...NO_CALL_LIMITS,
   ownCountriesOnly: true,

@@ -25,7 +25,7 @@ export interface WidgetPrincipal {
   readonly keyId: string;
   readonly hint: string;
   readonly projectId: string;
-  /** None. */
+  /** Always empty. */
   readonly scopes: readonly Scope[];
   readonly allowedOrigins: readonly string[];
   readonly requestsPerMinute: number;

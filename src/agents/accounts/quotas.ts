@@ -86,7 +86,7 @@ interface QuotaUse {
 export interface QuotaStore {
   /** Locks the project until the transaction ends, so that no concurrent request uses up the quota. */
   lockAndRead(projectId: string, name: CountedQuota): Promise<QuotaUse>;
-  /** All that is stored. */
+  /** Reads everything that is stored. */
   readAll(projectId: string): Promise<Record<Exclude<QuotaName, DayQuota>, number>>;
 }
 

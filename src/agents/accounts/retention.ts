@@ -6,7 +6,7 @@ export const LONGEST_RETENTION_DAYS = 3650;
 const days = (description: string, least = 1) =>
   z.int().min(least).max(LONGEST_RETENTION_DAYS).nullable().describe(description);
 
-/** For how many days each kind of a project's data is kept, as a request sets it. */
+/** The number of days for which each kind of a project's data is kept, as a request sets it. */
 export const retentionDaysPatch = z
   .strictObject({
     sessions: days('Transcripts, events and calls, after the end of the session; 0 keeps none.', 0),

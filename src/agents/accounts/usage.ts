@@ -36,7 +36,7 @@ export interface UsageStore {
   since(projectId: string, day: string): Promise<Omit<DayUsage, 'projectId'>[]>;
 }
 
-/** What counts the usage of projects. */
+/** Counts the usage of projects. */
 export interface UsageCounter {
   add(projectId: string, used: Partial<Record<UsageKind, number>>): void;
 }
@@ -55,7 +55,7 @@ export class UsageMeter implements UsageCounter {
   readonly #deps: UsageMeterDeps;
   readonly #stopFlushing: () => Promise<void>;
   #pending = new Map<string, DayUsage>();
-  /** Never rejects. */
+  /** The batch that is being stored. Never rejects. */
   #storing: Promise<void> = Promise.resolve();
   #nextBatch: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -76,7 +76,7 @@ export class UsageMeter implements UsageCounter {
     await this.#flush().catch(this.#onError);
   }
 
-  /** What all nodes have stored of today's usage, and this one has added. */
+  /** Returns what all nodes have stored of today's usage, and this one has added. */
   async today(projectId: string): Promise<Partial<Record<UsageKind, number>>> {
     await this.#flush().catch(this.#onError);
     const rows = await this.#deps.store.since(projectId, this.#today());
@@ -103,7 +103,7 @@ export class UsageMeter implements UsageCounter {
     this.#pending.set(key, { ...added, amount });
   }
 
-  /** One batch at a time; what is added meanwhile goes with the next. */
+  /** Stores one batch at a time; what is added meanwhile goes with the next. */
   #flush(): Promise<void> {
     this.#nextBatch ??= this.#storing.then(() => {
       this.#nextBatch = undefined;

@@ -86,7 +86,7 @@ export interface WidgetTokenStore extends WidgetMinutes {
   remove(projectId: string, tokenId: string): Promise<string | undefined>;
   /** The digests of all tokens of a project. */
   digestsOf(projectId: string): Promise<string[]>;
-  /** What is left of today's talk time. */
+  /** Returns what is left of today's talk time, in milliseconds. */
   msLeftToday(tokenId: string, now: Date): Promise<number>;
 }
 
@@ -95,7 +95,7 @@ export interface WidgetMinutes {
   /**
    * Uses up talk time before it is talked.
    *
-   * @returns How much of it there was: 0 when it is used up, or the token is revoked or expired.
+   * @returns The milliseconds that there were: 0 when the talk time is used up, or the token is revoked or expired.
    */
   take(tokenId: string, ms: number, now: Date): Promise<number>;
   giveBack(tokenId: string, ms: number, now: Date): Promise<void>;

@@ -45,7 +45,7 @@ export function chatOf(agent: ChatConfig | null | undefined, node: ChatConfig | 
   return { ...(isOther(agent, node) ? withoutModel(agent) : agent), ...node };
 }
 
-/** In the order of preference. */
+/** Returns the choices in the order of preference. */
 export function chatChoices({ fallback = [], ...first }: ChatConfig): readonly ChatChoice[] {
   return [
     first,

@@ -3,7 +3,7 @@ import type { McpServerInput } from './mcpServer.ts';
 /** A tool as an MCP server lists it. Nothing of it has been checked. */
 export type ForeignTool = unknown;
 
-/** What a server is called with. */
+/** The fields that a server is called with. */
 export type McpTarget = Pick<McpServerInput, 'url' | 'headers' | 'timeoutMs'>;
 
 export interface McpToolCall {

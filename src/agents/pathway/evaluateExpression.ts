@@ -8,7 +8,7 @@ import type { Variables } from './templates.ts';
 const MAX_STEPS = 5_000;
 /** Characters or list entries of an intermediate value that count as one more step. */
 const LENGTH_PER_STEP = 50;
-/** What the steps do not bound. They come first, since they are the same on every machine. */
+/** Limits the time of what the steps do not bound. The steps come first, since they are the same on every machine. */
 const TIME_LIMIT_MS = 100;
 /** Length of any intermediate string or list; stops exponential growth. */
 const MAX_INTERMEDIATE_LENGTH = 100_000;
@@ -50,7 +50,7 @@ export function evaluateExpression(
   }
 }
 
-/** One engine per evaluation, which counts its steps. */
+/** Makes the engine of one evaluation, which counts its steps. */
 function createEngine(): LogicEngine {
   const engine = new LogicEngine(methods, { disableInterpretedOptimization: true, disableInline: true });
   const run = engine.run.bind(engine);

@@ -80,7 +80,7 @@ export function canFinish(node: PathwayNode): boolean {
   return node.data.tools.some((tool) => tool === 'end_call' || tool === 'transfer_call');
 }
 
-/** All strings of a node that are rendered as templates. */
+/** Returns all strings of a node that are rendered as templates. */
 export function nodeTemplates(node: PathwayNode): TemplateInNode[] {
   const found: TemplateInNode[] = [{ path: ['data', 'prompt'], template: node.data.prompt }];
   if (node.type === 'tool') collectStrings(node.data.arguments, ['data', 'arguments'], found);

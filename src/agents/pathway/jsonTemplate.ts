@@ -4,7 +4,7 @@ import { wholeText } from './liquid.ts';
 import { MAX_JSON_DEPTH } from './schema/fields.ts';
 import { type RenderTemplateOptions, renderTemplate, type Variables } from './templates.ts';
 
-/** Before the index of a mark that stands outside of a string. */
+/** Precedes the index of a mark that stands outside of a string. */
 const BARE = 'bare';
 
 /** The places of values in a rendered text. */

@@ -33,7 +33,7 @@ const CHARACTERS_PER_STEP = 50;
 const STEPS_PER_ENTRY = 1;
 /** Formatting a date takes this much longer than other filters. */
 const DATE_STEPS = 50;
-/** What the steps do not bound. They come first, since they are the same on every machine. */
+/** Limits the time of what the steps do not bound. The steps come first, since they are the same on every machine. */
 const RENDER_LIMIT_MS = 150;
 /** Longest tag or output, since each is one step. */
 const MAX_MARKUP_CHARACTERS = 2_000;
@@ -60,7 +60,7 @@ const REMOVED_TAGS = [
 const COMPARISONS = ['==', '!=', '>', '<', '>=', '<=', 'contains'];
 /** Filters with random results. */
 const REMOVED_FILTERS = ['sample'];
-/** Under these names a rendering keeps its {@link WriteOutput} and its {@link CountSteps}. */
+/** The names under which a rendering keeps its {@link WriteOutput} and its {@link CountSteps}. */
 const WRITE_OUTPUT = 'write output';
 const COUNT_STEPS = 'count steps';
 
@@ -206,7 +206,7 @@ function createSandbox(): Liquid {
   return sandbox;
 }
 
-/** How many steps the work of a filter on these values counts. */
+/** Returns how many steps the work of a filter on these values counts. */
 function stepsOf(filter: string, values: readonly unknown[]): number {
   if (CONSTANT_FILTERS.has(filter)) return 0;
   return values.reduce<number>((steps, value) => steps + sizeOf(value), filter === 'date' ? DATE_STEPS : 0);

@@ -17,13 +17,13 @@ import {
 } from './liquid.ts';
 
 const DEFAULT_CACHE_ENTRIES = 500;
-/** For the outputs of a template that cannot be parsed. */
+/** The time limit for the outputs of a template that cannot be parsed. */
 const PARTS_LIMIT_MS = 20;
 
 /** An output or a tag, also an unfinished one. */
 const MARKUP = /(\{\{.*?(?:\}\}|$)|\{%.*?(?:%\}|$))/s;
 const QUOTED = /"[^"]*"|'[^']*'/g;
-/** No property and no filter. */
+/** Matches a word that is no property and no filter. */
 const WORD = /(?<![\w.-]|\|\s*)[A-Za-z_][\w-]*/g;
 /** The name that a tag gives a value. */
 const ASSIGNED = /\{%-?\s*(?:assign|for)\s+([\w-]+)/g;

@@ -14,7 +14,7 @@ export interface CurrentSpeech {
   readonly languages: readonly string[];
 }
 
-/** What is spoken at a node, and heard, by the speech of agent and node. */
+/** Returns what is spoken at a node, and heard, by the speech of agent and node. */
 export function currentSpeech(agent: Given, node: Given, variables: Variables): CurrentSpeech {
   const config = speechOf(agent, node ?? undefined);
   const language = languageAt(agent, node, variables);
@@ -41,7 +41,7 @@ export function languageAt(agent: Given, node: Given, variables: Variables): str
  * The language that a person has switched to.
  *
  * @param spoken - The language as the recognizer reports it, such as `zh`.
- * @returns One of `languages`; undefined where the conversation stays in its own.
+ * @returns One of `languages`; undefined when the conversation stays in its own.
  */
 export function switchedLanguage(
   spoken: string,

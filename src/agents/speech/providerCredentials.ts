@@ -50,7 +50,7 @@ export interface ProviderCredentialStore {
   /** Sealed. */
   put(projectId: string, credentials: ProviderCredentials): Promise<void>;
   find(projectId: string, name: CredentialName): Promise<ProviderCredentials | undefined>;
-  /** By name. */
+  /** Lists the credentials by name. */
   list(projectId: string, page: Page): Promise<PageOf<ProviderCredentials>>;
   all(projectId: string): Promise<readonly ProviderCredentials[]>;
   remove(projectId: string, name: CredentialName): Promise<boolean>;

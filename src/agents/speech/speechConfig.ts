@@ -109,7 +109,7 @@ export const speech = z
 
 type Issue = { readonly path: PropertyKey[]; readonly message: string };
 
-/** What is wrong with a provider's options, by their place in them. */
+/** Returns the problems of a provider's options, by their place in them. */
 export function wrongOptions(provider: string, schema: z.ZodType, options: unknown): Issue[] {
   const { error } = schema.safeParse(options);
   return (error?.issues ?? []).flatMap((issue): Issue[] => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** How the end of the caller's turn is detected, where neither the agent nor the node says. */
+/** Detects the end of the caller's turn where neither the agent nor the node configures it. */
 export const DEFAULT_TURN_DETECTION: TurnDetection = { mode: 'auto', eagerness: 'medium', preemptive: true };
 
 export const turnDetection = z
@@ -31,7 +31,7 @@ export type TurnDetection = Required<{
   [Field in keyof TurnDetectionConfig]: NonNullable<TurnDetectionConfig[Field]>;
 }>;
 
-/** What the node says, else the agent, else the defaults. */
+/** Returns the node's setting, else the agent's, else the default. */
 export function turnDetectionOf(
   agent: TurnDetectionConfig | null | undefined,
   node: TurnDetectionConfig | undefined,

@@ -8,7 +8,7 @@ export interface TestCaseStore {
   find(projectId: string, testCaseId: string, lock?: 'for update'): Promise<TestCase | undefined>;
   list(projectId: string, page: Page): Promise<PageOf<TestCase>>;
   update(testCase: TestCase): Promise<void>;
-  /** Also removes it from its test suites. */
+  /** Removes the case, also from its test suites. */
   remove(projectId: string, testCaseId: string): Promise<boolean>;
   /** The ids that belong to the project; in a transaction these cannot be deleted until its end. */
   known(projectId: string, testCaseIds: readonly string[]): Promise<Set<string>>;

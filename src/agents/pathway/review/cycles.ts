@@ -65,7 +65,7 @@ function hasExit({ members }: Cycle, edges: LiveEdges): boolean {
   return members.some((node) => edges(node.id).some((edge) => !ids.has(edge.target)));
 }
 
-/** Before the caller's next turn only a tool can change the result of a condition. */
+/** Reports a cycle. Only a tool can change the result of a condition before the caller's next turn. */
 function loopProblem(cycle: Cycle, isLeft: boolean): CycleProblem {
   const names = namesOf(cycle);
   if (isLeft && cycle.members.some(({ type }) => type === 'tool')) {

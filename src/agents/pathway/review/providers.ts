@@ -29,7 +29,7 @@ import {
 import type { Pathway } from '../schema/pathwaySchema.ts';
 import type { Problem } from './problem.ts';
 
-/** What the installation and the project have of providers. */
+/** The providers of the installation and of the project. */
 export interface KnownProviders {
   /** Those that have credentials. */
   readonly configured: ReadonlySet<CredentialName>;

@@ -137,7 +137,7 @@ function reviewPaths(graph: PathwayGraph, deadEdges: readonly DeadEdge[], locate
   ];
 }
 
-/** Only a global edge remembers where it came from. */
+/** Reports `returns` on nodes that no global edge reaches: only a global edge remembers where it came from. */
 function reviewReturns(graph: PathwayGraph, locate: Locate): Problem[] {
   const targets = new Set(graph.globalEdges.map(({ target }) => target));
   return graph.nodes

@@ -8,7 +8,7 @@ interface Visit {
  * Finds the strongly connected components of a directed graph: the maximal sets whose members can all reach each other.
  * A node in no cycle is a component of its own. Iterative, so that no graph can exhaust the stack.
  *
- * @param successors - Only ids among `ids`.
+ * @param successors - Returns ids, which must be among `ids`.
  * @see Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1 (1972)
  */
 export function stronglyConnected(

@@ -20,11 +20,11 @@ const ANNOUNCED: ReadonlySet<string> = new Set(ANNOUNCE_VARIABLES);
 /** The members of `call`. */
 const CALL_MEMBERS = ['direction', 'fromNumber', 'toNumber', 'callId', 'trunkId'];
 
-/** What the project sets outside of its pathway. */
+/** Variables that the project sets outside of its pathway. */
 export interface VariableSources {
   /** Variables of the agent, the numbers and the trunks. */
   readonly known: ReadonlySet<string>;
-  /** By the id of the project's tools. */
+  /** Names by the id of the project's tools. */
   readonly toolNames: ReadonlyMap<string, string>;
   /** The variables of a tool's `resultMapping`, by the tool's id. */
   readonly toolVariables: ReadonlyMap<string, readonly string[]>;

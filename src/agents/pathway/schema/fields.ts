@@ -30,7 +30,7 @@ export const idSchema = z
 /** A JSON object of limited size and depth. */
 export const jsonObjectSchema = z.record(z.string(), z.unknown()).superRefine(refuseUnstorable);
 
-/** For `superRefine`: adds an issue when a JSON value is too deep, too large or cannot be stored. */
+/** Adds an issue when a JSON value is too deep, too large or cannot be stored; for `superRefine`. */
 export function refuseUnstorable(value: unknown, context: z.core.$RefinementCtx): void {
   const objection = jsonObjection(value);
   if (objection) context.addIssue({ code: 'custom', message: `{field} ${objection}` });
