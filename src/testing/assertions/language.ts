@@ -1,4 +1,4 @@
-/** More adds time and no certainty. */
+/** The longest text that is examined: more adds time and no certainty. */
 const MAX_CHARACTERS = 2_000;
 
 /** @returns The language of a text in ISO 639-1; null where it cannot be told. */

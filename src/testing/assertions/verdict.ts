@@ -8,7 +8,7 @@ export interface Verdict {
   readonly seen: unknown;
   /** Place in the case's turns. */
   readonly turn?: number;
-  /** In the recording. */
+  /** The position in the recording. */
   readonly atMs?: number;
   readonly reason?: string;
 }

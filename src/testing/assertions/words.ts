@@ -23,7 +23,7 @@ export function indexOfWords(words: readonly string[], wanted: readonly string[]
   return -1;
 }
 
-/** For each word, how many words before and with it begin the sequence again. */
+/** Returns, for each word, how many words before and with it begin the sequence again. */
 function restartsOf(wanted: readonly string[]): number[] {
   const restarts = [0];
   for (let at = 1; at < wanted.length; at += 1)

@@ -16,7 +16,7 @@ const MAX_NAME_CHARACTERS = 128;
 /** A shorter pause on the phone is no hesitation. */
 const SHORTEST_PAUSE_MS = 1_500;
 const LONGEST_PAUSE_MS = 10_000;
-/** How fast a voice speaks. */
+/** The speed of a voice. */
 const CHARACTERS_PER_SECOND = 15;
 /** The longest time that a caller listens before interrupting. */
 const LATEST_INTERRUPTION_MS = 60_000;
@@ -137,7 +137,7 @@ export function replayOf(session: HistoryDetail): RunCase {
   };
 }
 
-/** What the person did at once, and what the agent answered. */
+/** The person's action, and the agent's answer. */
 interface Step {
   readonly said: string;
   answer: string;

@@ -12,7 +12,7 @@ const HAN_NUMBER = new RegExp(`${HAN_DIGIT}(?:[\\s,，、-]{0,2}${HAN_DIGIT}){5,
 /** A code of a person; shorter entries choose from a menu. */
 const ENTERED_CODE = /^[0-9A-D*]{4,}#?$/;
 const SHORTEST_CHARACTERS = 3;
-/** More are not looked for, and neither are values deeper inside of others. */
+/** The most values that are masked; values deeper inside of others are not. */
 const MAX_KNOWN = 200;
 const MAX_KNOWN_CHARACTERS = 200;
 const MAX_NAME_CHARACTERS = 64;
@@ -73,7 +73,7 @@ export function maskPersonalData<Value>(value: Value, sources: PersonalSources):
   return mask(value) as Value;
 }
 
-/** What stands for each personal value, by its lower case. */
+/** Returns what stands for each personal value, by its lower case. */
 function knownValues({ values, words, entered }: PersonalSources): Map<string, string> {
   const known = new Map<string, string>();
   const add = (text: string, replacement: string) => {

@@ -12,7 +12,7 @@ const AUDIO_ATTEMPTS = 6;
 export interface LineDeps {
   /** The telephony of the simulated callers. */
   readonly telephony: Pick<Telephony, 'dial'>;
-  /** What the caller hears and says. */
+  /** Connects the audio that the caller hears and says. */
   readonly connectAudio: (media: MediaSession, callId: string) => Promise<AudioStream>;
   /** The test calls that the node under test expects. */
   readonly testCalls: ExpectedTestCalls;
@@ -22,7 +22,7 @@ export interface LineDeps {
 /** An answered call, from the caller's side. */
 export interface Line {
   readonly stream: AudioStream;
-  /** When the stream's clock began. Unix time. */
+  /** When the stream's clock began, in Unix time. */
   readonly startedAtMs: number;
   readonly ended: Promise<LegEnd>;
   sendDtmf(digits: string): Promise<void>;

@@ -17,7 +17,7 @@ const SETTLE_MS = 600;
 /** Shorter pauses are part of a sentence. */
 const GAP_MS = 200;
 const POLL_MS = 200;
-/** After a turn without words. */
+/** The wait after a turn without words. */
 const WORDLESS_MS = 4_000;
 /** An agent that goes on for this long was not interrupted. */
 const MAX_OVERLAP_MS = 60_000;
@@ -28,14 +28,14 @@ const NOISE_AHEAD_MS = 60;
 export interface SpokenSince {
   readonly startMs: number;
   readonly endMs: number;
-  /** From the start to the agent's silence. */
+  /** The time from the start to the agent's silence. */
   readonly stoppedWithinMs?: number;
 }
 
 export interface Listening {
   /** When the caller's part ended. */
   readonly sinceMs: number;
-  /** For the agent's first sound, and between two. */
+  /** The longest wait for the agent's first sound, and between two. */
   readonly patienceMs: number;
   readonly interruption?: Interruption | undefined;
 }
@@ -70,7 +70,7 @@ export class PhoneCall {
     ];
   }
 
-  /** When the stream's clock began. Unix time. */
+  /** When the stream's clock began, in Unix time. */
   get startedAtMs(): number {
     return this.#parts.line.startedAtMs;
   }
@@ -141,7 +141,7 @@ export class PhoneCall {
     return lastAtMs === undefined && record.newest !== 'nothing' && nowMs >= sinceMs + WORDLESS_MS;
   }
 
-  /** What was heard since the caller's part ended. */
+  /** Returns what was heard since the caller's part ended. */
   takeHeard(): { readonly firstAtMs: number | undefined; readonly digits: string } {
     const digits = this.#digits;
     this.#digits = '';
@@ -198,7 +198,7 @@ export class PhoneCall {
     return { started: started.then((startMs = heard.nowMs) => startMs + SOFT_EDGE_MS), ended };
   }
 
-  /** @returns When all that is queued has been sent; undefined where the call has ended. */
+  /** @returns When all that is queued has been sent; undefined when the call has ended. */
   async #markPlayed(): Promise<number | undefined> {
     const { stream } = this.#parts.line;
     this.#marks += 1;

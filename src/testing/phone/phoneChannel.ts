@@ -83,7 +83,7 @@ export class PhoneChannel implements PlayChannel {
     await this.#call?.close(reason);
   }
 
-  /** What was heard and stored since the last one. */
+  /** Returns what was heard and stored since the last exchange. */
   async #exchange(
     turn: number,
     caller: string | undefined,

@@ -24,7 +24,7 @@ export interface RecordedCall {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** What is stored of a test call and its session. */
+/** Reads what is stored of a test call and its session. */
 export class SessionRecord {
   readonly #deps: SessionRecordDeps;
   readonly #call: RecordedCall;
@@ -40,7 +40,7 @@ export class SessionRecord {
     return (this.#detail?.variables as Readonly<Record<string, unknown>>) ?? this.#call.variables;
   }
 
-  /** Since `takeNew`, as of the last reading. */
+  /** The newest entry since `takeNew`, as of the last reading. */
   get newest(): 'nothing' | 'answer' | 'words' {
     const messages = this.#detail?.messages.slice(this.#taken.messages) ?? [];
     const last = messages.findLast(({ role, content }) => role !== 'tool' && content);

@@ -1,6 +1,6 @@
 import type { Exchange, Observation } from './observation.ts';
 
-/** What the caller does. */
+/** An action of the caller. */
 export type CallerAction =
   | { readonly kind: 'say'; readonly text: string }
   | { readonly kind: 'interrupt'; readonly text: string }
@@ -11,7 +11,7 @@ export type CallerAction =
 
 /** The caller's next words, which cut the agent's answer. */
 export interface Interruption {
-  /** From the answer's beginning. */
+  /** The time from the answer's beginning. */
   readonly afterMs: number;
   readonly say: string;
   /** Place in the case's turns. */

@@ -12,7 +12,7 @@ import type { CallerAction, Interruption, PlayChannel } from './channel.ts';
 import { type Exchange, type Observation, reactionIn } from './observation.ts';
 import type { TestSessions } from './testSessions.ts';
 
-/** How fast a voice says an answer, to tell what of it was heard before an interruption. */
+/** The speed of a voice, to estimate what was heard of an answer before an interruption. */
 const CHARACTERS_PER_SECOND = 15;
 
 export interface ChatChannelDeps {
@@ -27,7 +27,9 @@ export interface ChatChannelDeps {
 export class ChatChannel implements PlayChannel {
   readonly #deps: ChatChannelDeps;
   #endedBy: Observation['endedBy'] = null;
-  /** How long the agent went on after the interruption of its last answer; undefined where it was not interrupted. */
+  /**
+   * The time that the agent spoke on after the interruption of its last answer; undefined when it was not interrupted.
+   */
   #wentOnMs: number | undefined;
 
   constructor(deps: ChatChannelDeps) {
@@ -183,7 +185,7 @@ export class ChatChannel implements PlayChannel {
   }
 }
 
-/** What the agent did in several turns. */
+/** Joins the agent's reactions of several turns. */
 function joined(exchanges: readonly Exchange[]): Omit<Exchange, 'turn' | 'caller'> {
   const latencies = exchanges.flatMap(({ latencyMs }) => latencyMs ?? []);
   return {

@@ -14,7 +14,7 @@ interface CalledTool {
 export interface Exchange {
   /** Place in the case's turns; of a persona, the number of its words. */
   readonly turn: number;
-  /** In words. Absent where the caller did nothing. */
+  /** The caller's action in words; undefined when the caller did nothing. */
   readonly caller?: string;
   /** What the agent said and the caller heard. */
   readonly agent: string;
@@ -24,7 +24,7 @@ export interface Exchange {
   readonly digits: readonly string[];
   readonly transfers: readonly string[];
   readonly latencyMs?: number;
-  /** From the caller's interruption to the agent's silence. */
+  /** The time from the caller's interruption to the agent's silence. */
   readonly stoppedWithinMs?: number;
   /** The position of that interruption in the call's recording. */
   readonly interruptedAtMs?: number;
@@ -32,7 +32,7 @@ export interface Exchange {
   readonly atMs?: number;
 }
 
-/** What was seen of a play so far. */
+/** The observations of a play so far. */
 export interface Observation {
   readonly exchanges: readonly Exchange[];
   readonly variables: Readonly<Record<string, unknown>>;

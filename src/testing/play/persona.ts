@@ -16,7 +16,7 @@ export interface PersonaModel {
   readonly seed: number;
 }
 
-/** What the persona does next. */
+/** The persona's next action. */
 export interface PersonaWords {
   /** Empty where it only hangs up. */
   readonly text: string;

@@ -46,7 +46,9 @@ export async function playCase(
   return { observation, verdicts };
 }
 
-/** What a caller does after the conversation's end is left out; what is expected is judged all the same. */
+/**
+ * Plays the turns. After the conversation's end the caller's actions are left out; what is expected is still judged.
+ */
 async function playTurns(
   { channel, judge }: CaseDeps,
   turns: readonly TestTurn[],

@@ -21,7 +21,10 @@ export interface PlayRequest {
 }
 
 export interface Played extends PlayOutcome {
-  /** To be stored; absent where the caller did nothing, and of a call, whose session is stored as any other. */
+  /**
+   * The session to be stored; undefined when the caller did nothing, and for a call, whose session is stored as any
+   * other.
+   */
   readonly session?: PlayedSession | undefined;
   /** The key of the call's recording; undefined for a chat. */
   readonly recordingKey?: string | undefined;

@@ -27,7 +27,7 @@ export class TestSessions implements SessionStore {
     return this.#ending !== undefined;
   }
 
-  /** What was added since then. */
+  /** Returns what was added since the mark. */
   since(mark: { readonly messages: number; readonly events: number }): TurnHistory {
     return { messages: this.#messages.slice(mark.messages), events: this.#events.slice(mark.events) };
   }

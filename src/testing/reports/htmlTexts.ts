@@ -18,7 +18,7 @@ interface HtmlTexts {
   readonly seed: (seed: number) => string;
   readonly before: string;
   readonly now: string;
-  /** @param turn - From 0. */
+  /** @param turn - The turn, from 0. */
   readonly turn: (turn: number) => string;
   readonly seconds: (seconds: string) => string;
   /** Stands between what is wrong and the reason. */
@@ -30,7 +30,7 @@ interface HtmlTexts {
   readonly unreadable: string;
   readonly latency: string;
   readonly latencyOf: (answers: number, highestMs: number) => string;
-  /** What the service says of an assertion or a play. The words of models and callers stay. */
+  /** Translates the service's words about an assertion or a play. The words of models and callers stay. */
   readonly said: (text: string) => string;
 }
 

@@ -1,6 +1,6 @@
 import { escapeMarkup } from '../../base/markup.ts';
 
-/** What XML 1.0 does not allow, even escaped. @see XML 1.0 section 2.2 */
+/** Matches what XML 1.0 does not allow, even escaped. @see XML 1.0 section 2.2 */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
@@ -9,7 +9,7 @@ export function reportText(text: string): string {
   return escapeMarkup(text.toWellFormed().replaceAll(FORBIDDEN, '\ufffd'));
 }
 
-/** What was seen, as text. */
+/** Returns an observed value as text. */
 export function shownValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

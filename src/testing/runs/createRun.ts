@@ -7,7 +7,7 @@ import { isUuid } from '../../base/ids.ts';
 import type { RunInput } from './testRun.ts';
 import type { PlayedDefinition, RunCase, RunDetail, StoredRun, TestRunStore } from './testRunStore.ts';
 
-/** What is judged in one run, so that its result can be shown. */
+/** The most checks in one run, so that its result can be shown. */
 const MAX_CHECKS = 20_000;
 /** Ended runs that a project keeps. */
 const KEPT_RUNS = 500;

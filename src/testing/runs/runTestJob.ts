@@ -178,7 +178,7 @@ class PlayTimeoutError extends CallwayError {
   }
 }
 
-/** What is kept of an outcome: long texts are cut, the more the more there are. */
+/** Returns what is stored of an outcome: the more texts there are, the shorter they are cut. */
 function resultOf(
   { answers }: PlayedDefinition,
   { observation: { exchanges }, verdicts }: Omit<Played, 'session' | 'recordingKey'>,

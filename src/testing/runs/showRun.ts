@@ -2,7 +2,7 @@ import { percentile, wilson } from './statistics.ts';
 import type { CaseStatus, Play, PlayedCase, PlayStatus, Summary, TestRun } from './testRun.ts';
 import type { RunDetail, StoredPlay } from './testRunStore.ts';
 
-/** What is slower by less may be chance. */
+/** A smaller slowdown may be chance. */
 const SLOWER_FACTOR = 1.2;
 const SLOWER_MS = 50;
 

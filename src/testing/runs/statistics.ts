@@ -10,7 +10,7 @@ export function wilson(passed: number, total: number): { value: number; low: num
   return { value, low: rounded(Math.max(0, center - half)), high: rounded(Math.min(1, center + half)) };
 }
 
-/** By nearest rank. @returns Null for no values. */
+/** Returns a percentile by nearest rank. @returns Null for no values. */
 export function percentile(values: readonly number[], share: number): number | null {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;

@@ -5,7 +5,7 @@ import type { Verdict } from '../assertions/verdict.ts';
 import type { PlayedSession } from '../play/testSessions.ts';
 import type { ListedRun, PlayStatus, ReplayedTurn, RunStatus } from './testRun.ts';
 
-/** What a play came to. */
+/** The result of a play. */
 export interface PlayResult {
   readonly sessionId?: string;
   /** The key of the call's recording; undefined for a chat. */
@@ -15,7 +15,7 @@ export interface PlayResult {
   readonly verdicts: readonly Verdict[];
   /** The latencies of the agent's answers. */
   readonly latenciesMs: readonly number[];
-  /** What was said, for the report; cut. Empty where the play passed. */
+  /** The transcript for the report, cut; empty when the play passed. */
   readonly transcript: readonly { readonly caller?: string; readonly agent: string }[];
   readonly replay?: readonly ReplayedTurn[];
 }
@@ -57,7 +57,7 @@ export interface ClaimedPlay {
   readonly run: StoredRun;
   readonly number: number;
   readonly seed: number;
-  /** How often it was claimed; only the newest claim may store a result. */
+  /** The number of claims; only the newest claim may store a result. */
   readonly attempt: number;
   readonly definition: PlayedDefinition;
 }
@@ -134,7 +134,7 @@ export interface RunFilter {
   readonly status?: RunStatus;
 }
 
-/** What the jobs of a run are made from. */
+/** Describes a run's jobs. */
 export interface TestJobs {
   readonly runId: string;
   readonly projectId: string;

@@ -30,7 +30,7 @@ export interface TestRunsDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** What to run: a suite, a case, or what a session is replayed as. */
+/** The subject of a run: a suite, a case, or the replay of a session. */
 export type RunSubject = Pick<WantedRun, 'testSuiteId' | 'name' | 'cases' | 'replaysSessionId'>;
 
 /** Starts, shows and cancels test runs. */

@@ -33,7 +33,7 @@ export class CallerVoice {
   /**
    * @param speech - Words without noise.
    * @param turn - Decides which noise is behind them.
-   * @returns From {@link SOFT_EDGE_MS} before their first sound to as long after their last.
+   * @returns The samples from {@link SOFT_EDGE_MS} before their first sound to as long after their last.
    */
   say(speech: Int16Array, turn: number): Int16Array {
     const { sampleRateHz, seed } = this.#options;

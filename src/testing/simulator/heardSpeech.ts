@@ -11,7 +11,10 @@ interface Wait {
   readonly reject: (error: unknown) => void;
 }
 
-/** When the other party is heard, to a frame of 10 ms, on the stream's clock. For lines without noise on that side. */
+/**
+ * Measures when the other party is heard, to a frame of 10 ms, on the stream's clock. It suits lines without noise on
+ * that side.
+ */
 export class HeardSpeech {
   readonly #sampleRateHz: number;
   readonly #frameLength: number;
@@ -47,7 +50,7 @@ export class HeardSpeech {
     return this.#lastAtMs;
   }
 
-  /** For how long nothing was heard; Infinity where nothing was since `forget`. */
+  /** The time since something was heard; Infinity when nothing was heard since `forget`. */
   get quietMs(): number {
     return this.#lastAtMs === undefined ? Number.POSITIVE_INFINITY : this.nowMs - this.#lastAtMs;
   }

@@ -68,7 +68,7 @@ function impair(
   };
 }
 
-/** One direction: drops or delays packets, in order. */
+/** Impairs one direction: drops or delays packets, in order. */
 function createLine({ lossRatio, jitterMs }: Impairment, seed: number, clock: Clock) {
   const random = createRandom(seed);
   const timers = new Set<Timer>();

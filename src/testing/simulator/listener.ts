@@ -53,17 +53,17 @@ export class SpeechListener {
     ];
   }
 
-  /** Since the start of the stream. */
+  /** The time since the start of the stream. */
   get nowMs(): number {
     return (this.#samples * 1000) / this.#sampleRateHz;
   }
 
-  /** How long the other party has been silent; 0 while it speaks. */
+  /** The time that the other party has been silent; 0 while it speaks. */
   get quietMs(): number {
     return this.#isSpeaking ? 0 : this.nowMs - this.#changedAtMs;
   }
 
-  /** How long the other party has been speaking; 0 while it is silent. */
+  /** The time that the other party has been speaking; 0 while it is silent. */
   get speakingMs(): number {
     return this.#isSpeaking ? this.nowMs - this.#changedAtMs : 0;
   }

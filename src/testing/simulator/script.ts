@@ -31,7 +31,7 @@ const step = z.discriminatedUnion('do', [
 
 export type Step = z.infer<typeof step>;
 
-/** How a simulated phone reacts to a call. */
+/** The reaction of a simulated phone to a call. */
 export const behaviour = z.discriminatedUnion('kind', [
   /** Rings, then answers. Hangs up after its script unless it stays. */
   z.strictObject({

@@ -19,7 +19,7 @@ export type SimulatedCallerEvent =
 export interface SimulatedCallerDeps {
   readonly speech: TextToSpeech;
   readonly activity: VoiceActivityDetection;
-  /** For noise; the same seed gives the same call. */
+  /** The seed of the noise; the same seed gives the same call. */
   readonly seed: number;
   readonly onEvent?: (event: SimulatedCallerEvent) => void;
 }

@@ -27,7 +27,7 @@ export interface SimulatedCall {
   readonly trunk: Trunk;
   readonly fromNumber: string;
   readonly toNumber: string;
-  /** What the caller does when the call is answered. */
+  /** The caller's behaviour once the call is answered. */
   readonly how: Extract<BehaviourInput, { kind: 'answers' }>;
   readonly ringTimeoutMs?: number;
 }
@@ -65,7 +65,7 @@ export class SimulatedPhones {
   /**
    * Places a call.
    *
-   * @returns How the leg ended, when it has.
+   * @returns The end of the leg, once it has ended.
    */
   call(wanted: SimulatedCall): Promise<LegEnd> {
     const { trunk, fromNumber, toNumber, ringTimeoutMs = DEFAULT_RING_TIMEOUT_MS } = wanted;
