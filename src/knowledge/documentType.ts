@@ -14,7 +14,7 @@ export const DOCUMENT_TYPES = {
 
 export type DocumentType = keyof typeof DOCUMENT_TYPES;
 
-/** In messages to users. */
+/** The names in messages to users. */
 export const TYPE_NAMES: Readonly<Record<DocumentType, string>> = {
   pdf: 'a PDF',
   docx: 'a Word document (DOCX)',

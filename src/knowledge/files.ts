@@ -12,7 +12,7 @@ export interface DocumentFiles {
    * @throws {Error} `ENOENT` when it does not exist.
    */
   checkOut(key: string): Promise<CheckedOutFile>;
-  /** No error when it does not exist. */
+  /** Removes the file; does nothing when it does not exist. */
   remove(key: string): Promise<void>;
 }
 

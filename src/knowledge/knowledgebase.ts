@@ -36,7 +36,7 @@ export const knowledgebaseInput = z
     message: '{field} must be below chunkSize',
   });
 
-/** In API responses. */
+/** A knowledge base in API responses. */
 export const knowledgebase = z.object({ id: z.string(), ...fields }).meta({ id: 'Knowledgebase' });
 
 /** A project's documents, split into chunks and embedded. */

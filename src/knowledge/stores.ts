@@ -5,7 +5,7 @@ import type { Chunk, Dataset, Knowledgebase } from './knowledgebase.ts';
 export interface KnowledgebaseStore {
   /** @throws {CallwayError} 400 `knowledgebase_exists`: a project has one. */
   insert(knowledgebase: Knowledgebase): Promise<void>;
-  /** At most one. */
+  /** Lists the project's knowledge bases, of which there is at most one. */
   list(projectId: string): Promise<Knowledgebase[]>;
   find(projectId: string, knowledgebaseId: string): Promise<Knowledgebase | undefined>;
   /** The project's only knowledgebase, with the number of its vectors. */
@@ -53,9 +53,9 @@ export interface DatasetStore {
   insert(dataset: NewDataset): Promise<void>;
   list(knowledgebaseId: string): Promise<Dataset[]>;
   find(knowledgebaseId: string, datasetId: string): Promise<Dataset | undefined>;
-  /** In any project. */
+  /** Whether any project has the dataset. */
   exists(datasetId: string): Promise<boolean>;
-  /** Also removes its chunks and vectors, and schedules the removal of its file. */
+  /** Removes a dataset with its chunks and vectors, and schedules the removal of its file. */
   remove(knowledgebaseId: string, datasetId: string): Promise<boolean>;
   /** Removes a project's datasets one by one: all of their chunks at once would be too long a transaction. */
   removeAll(projectId: string): Promise<void>;
@@ -79,7 +79,7 @@ export interface DatasetStore {
   finish(datasetId: string, at: string): Promise<void>;
   /** Forgets the failures of a dataset that is not ready; a failed one is pending again. @returns False when it is ready. */
   restart(datasetId: string, at: string): Promise<boolean>;
-  /** Also removes its chunks: a document is searchable as a whole or not at all. */
+  /** Fails a dataset and removes its chunks: a document is searchable as a whole or not at all. */
   fail(datasetId: string, reason: string, at: string): Promise<void>;
   /** Datasets without progress since then, oldest first. */
   listUnfinished(before: string, limit: number): Promise<{ datasetId: string; projectId: string }[]>;
@@ -100,7 +100,7 @@ export interface UnembeddedChunk {
 }
 
 export interface ChunkStore {
-  /** In document order. */
+  /** Lists chunks in document order. */
   list(datasetId: string, page: Page): Promise<Chunk[]>;
   /** @returns The updated chunk. */
   setEnabled(datasetId: string, chunkId: string, isEnabled: boolean): Promise<Chunk | undefined>;
@@ -129,7 +129,7 @@ export interface ChunkStore {
   ): Promise<boolean>;
   /** Like {@link listWithoutVector}, for the vectors of their sentences. */
   listWithoutSentences: ChunkStore['listWithoutVector'];
-  /** All of a chunk's sentences at once. A chunk that was removed gets none. */
+  /** Stores all of a chunk's sentences at once. A chunk that was removed gets none. */
   storeSentences(datasetId: string, chunkId: string, vectors: readonly Float32Array[]): Promise<void>;
 }
 
@@ -161,10 +161,10 @@ export interface ChunkQuery {
 
 /** Searches the enabled chunks of one knowledgebase. */
 export interface ChunkSearch {
-  /** By vector, nearest first. */
+  /** Finds chunks by vector, nearest first. */
   nearest(query: ChunkQuery): Promise<FoundChunk[]>;
   /**
-   * By vector and by words, each best first, from one snapshot.
+   * Finds chunks by vector and by words, each best first, from one snapshot.
    *
    * @returns `matching` has the `limit` best by words, and those of `nearest` that share any.
    */

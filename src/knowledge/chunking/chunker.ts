@@ -6,7 +6,7 @@ import { nextWordStart, type Span, type SpanLimits, sentenceSpans } from './segm
 export interface TextChunk {
   readonly position: number;
   readonly content: string;
-  /** In the document's cleaned text, in UTF-16 code units. */
+  /** The position in the document's cleaned text, in UTF-16 code units. */
   readonly startOffset: number;
   readonly endOffset: number;
 }
@@ -39,7 +39,7 @@ export class Chunker {
   #textOffset = 0;
   #lastKind: Block['kind'] | undefined;
   #open: Span[] = [];
-  /** How many spans at the end of the open chunk are headings. */
+  /** The number of headings at the end of the open chunk. */
   #openHeadings = 0;
   #finished: TextChunk[] = [];
   #nextPosition = 0;

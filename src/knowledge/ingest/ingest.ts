@@ -17,7 +17,7 @@ import { embedSentences } from './embedSentences.ts';
 const MAX_ATTEMPTS = 30;
 /** The same until the document is parsed: it may be what ends the processes. */
 const MAX_PARSE_ATTEMPTS = 2;
-/** How soon the removal of a document stops its parse. */
+/** The delay until the removal of a document stops its parse. */
 const REMOVAL_CHECK_MS = 1_000;
 /** A document that makes no progress for this long is failed: with the last attempt, within 15 minutes. */
 const GIVE_UP_AFTER_MS = 12 * 60_000;
@@ -58,15 +58,15 @@ export interface IngestRetry {
 /** The dataset was removed meanwhile. */
 class DatasetRemovedError extends Error {}
 
-/** What is embedded is stored; the rest follows in the next turn. */
+/** Thrown when the turn's time is over. What is embedded is stored; the rest follows in the next turn. */
 class TurnOverError extends Error {}
 
 /**
  * Ingests a dataset: parses it into chunks, then embeds those without a vector. Each batch is stored at once, so that an
  * attempt after a crash does not pay for a vector twice.
  *
- * @returns When to go on: after a temporary failure, which the dataset shows, or since its turn is over; undefined when it
- *   is ready or failed.
+ * @returns The next attempt: after a temporary failure, which the dataset shows, or because its turn is over; undefined
+ * when it is ready or failed.
  * @throws {CallwayError} While the database is unavailable.
  */
 export async function ingest(
@@ -153,7 +153,7 @@ async function parse(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
   }
 }
 
-/** @returns To be called after what is stored. @throws {TurnOverError} Once the turn has taken its time. */
+/** @returns A function to be called after each write. @throws {TurnOverError} Once the turn has taken its time. */
 function turn(clock: Clock): () => void {
   const startedMs = clock.monotonicMs();
   return () => {
@@ -176,7 +176,7 @@ async function checkOut(files: DocumentFiles, fileKey: string) {
 }
 
 interface Embedding {
-  /** Its `atMs` is set whenever vectors were stored. */
+  /** The progress, whose `atMs` is set whenever vectors were stored. */
   readonly progress: { atMs: number };
   readonly endTurn: () => void;
   readonly signal: AbortSignal;
@@ -193,7 +193,7 @@ async function embed(
       `The embedding model ${task.encoder} is not configured: no key or base URL is set`,
     );
   }
-  /** @returns How long storing the vectors took, in milliseconds. */
+  /** @returns The time that storing the vectors took, in milliseconds. */
   const embedBatch = async (batch: readonly UnembeddedChunk[]): Promise<number> => {
     const vectors = await embedder.embed(
       batch.map(({ content }) => content),
@@ -251,7 +251,7 @@ function retryOf(error: unknown, withoutProgressMs: number): IngestRetry | undef
   return withoutProgressMs + afterMs > GIVE_UP_AFTER_MS ? undefined : { afterMs };
 }
 
-/** For the user. */
+/** Returns the reason for the user. */
 function reasonOf(error: unknown): string {
   if (error instanceof DocumentError) return error.message;
   if (error instanceof ModelError) return `The chunks could not be embedded: ${error.message}`;

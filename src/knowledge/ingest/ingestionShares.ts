@@ -1,4 +1,7 @@
-/** Per node. Half of {@link INGESTION_CONCURRENCY}, so that one project's documents never hold up all others. */
+/**
+ * The most documents of one project that a node ingests at once. Half of {@link INGESTION_CONCURRENCY}, so that one
+ * project's documents never hold up all others.
+ */
 const MAX_RUNNING_PER_PROJECT = 2;
 /** Concurrent ingestions of a node; each may have a process that parses. */
 export const INGESTION_CONCURRENCY = 4;
@@ -11,7 +14,7 @@ export class IngestionShares {
   readonly #running = new Map<string, number>();
   readonly #waiting = new Map<string, number>();
 
-  /** @returns What the work returns, or when to try again, since the project's share is used up. */
+  /** @returns The work's result, or when to try again, since the project's share is used up. */
   async run<Result>(projectId: string, work: () => Promise<Result>): Promise<Result | { afterMs: number }> {
     // It may be one of those that were told to come back.
     change(this.#waiting, projectId, -1);

@@ -14,7 +14,7 @@ import type {
 const CHECK_INTERVAL_MS = 100;
 /** The limit is of processor time: a parser comes after all else on the machine, and may be given little of it. */
 const MAX_STARVED_FACTOR = 10;
-/** On systems that tell no process's time. */
+/** The factor on systems that do not report a process's time. */
 const MAX_PASSED_FACTOR = 1.5;
 /** The share of the memory that V8's heap may use; the rest is for what is outside of it, such as the file. */
 const HEAP_SHARE = 0.6;

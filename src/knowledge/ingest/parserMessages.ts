@@ -11,13 +11,13 @@ export interface ParseRequest {
 }
 
 export interface ParseLimits {
-  /** On a processor, without the time in which chunks are stored. */
+  /** The processor time, without the time in which chunks are stored. */
   readonly timeMs: number;
   /** Resident memory of the process. */
   readonly memoryMb: number;
 }
 
-/** From a parser. After `chunks` it waits to be told to go on, so that chunks do not pile up. */
+/** A parser's message. After `chunks` it waits to be told to continue, so that chunks do not pile up. */
 export type ParseMessage =
   | { readonly kind: 'chunks'; readonly chunks: readonly TextChunk[] }
   | { readonly kind: 'done' }
@@ -26,16 +26,16 @@ export type ParseMessage =
   /** An unexpected error. */
   | { readonly kind: 'broken'; readonly message: string };
 
-/** How a parser ended that sent no last message. */
+/** The end of a parser that sent no last message. */
 export type ParserEnd =
   | { readonly kind: 'exceeded'; readonly limit: keyof ParseLimits }
   | { readonly kind: 'died'; readonly how: string };
 
-/** What the parsers' host is told; `id` names the parser. */
+/** An order to the parsers' host; `id` names the parser. */
 export type HostOrder = { readonly id: number } & (
   | { readonly kind: 'start'; readonly request: ParseRequest; readonly limits: ParseLimits }
   | { readonly kind: 'goOn' | 'stop' }
 );
 
-/** From the parsers' host. */
+/** A message from the parsers' host. */
 export type HostMessage = { readonly id: number } & (ParseMessage | ParserEnd);

@@ -12,7 +12,7 @@ const REMOVAL_BATCH = 100;
 
 /** Ingestion jobs, which any worker node runs. */
 export interface IngestionQueue {
-  /** No effect on a dataset that is queued already. */
+  /** Queues a dataset; does nothing when it is queued already. */
   add(datasetId: string, projectId: string): Promise<void>;
   /** A running job notices the removal itself. */
   remove(datasetId: string): Promise<void>;

@@ -9,7 +9,7 @@ const FORBIDDEN_CONTROLS = new Set(
 /** Legacy encodings and damaged text contain a few. */
 const TOLERATED_CONTROL_SHARE = 0.01;
 const MIN_TABLE_LINES = 3;
-/** In prose a space follows the mark; between cells none does. */
+/** Matches separators of cells: in prose a space follows the mark; between cells none does. */
 const SEPARATORS = [/;(?!\s)/g, /\t/g, /,(?!\s)/g] as const;
 /** Lines of prose may have the same mark once by chance. */
 const MIN_SEPARATORS = { inText: 2, elsewhere: 1 } as const;
@@ -38,7 +38,7 @@ const LINK_OR_HEADING = /^#{1,6} \S|\]\(\S+\)/m;
  * the
  * claimed type decides.
  *
- * @param claimed - By the file's name.
+ * @param claimed - The type by the file's name.
  * @returns The kind; undefined for binary data.
  */
 export function kindOfText(head: Buffer, claimed: DocumentType | undefined): TextType | undefined {

@@ -2,7 +2,7 @@
 export interface Block {
   /** A heading belongs to the block after it. */
   readonly kind: 'heading' | 'paragraph' | 'row';
-  /** Never whitespace alone. */
+  /** The text; never whitespace alone. */
   readonly text: string;
 }
 

@@ -9,7 +9,7 @@ const SEPARATORS = [',', ';', '\t', '|'] as const;
 /** Bounds a record whose quote is never closed. */
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
-/** One block per row. */
+/** Reads one block per row. */
 export const readCsv: BlockReader = async function* ({ path }) {
   const rows = createRowWriter();
   const limits = new TableLimits();

@@ -9,7 +9,7 @@ import { readText } from './textStream.ts';
 const MAX_PARSED_BYTES = 8_388_608;
 const MAX_DEPTH = 64;
 
-/** One block per value, with its path; also of JSON Lines. */
+/** Reads one block per value, with its path; also from JSON Lines. */
 export const readJson: BlockReader = async function* (file) {
   const { size } = await stat(file.path);
   if (size > MAX_PARSED_BYTES) {

@@ -19,7 +19,7 @@ export class TableLimits {
   }
 
   /**
-   * @param column - From 0.
+   * @param column - The column, from 0.
    * @throws {DocumentError} When there are more columns in the row, or more cells, than the limit.
    */
   countCell(column: number): void {

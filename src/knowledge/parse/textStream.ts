@@ -4,7 +4,7 @@ import { detect } from 'chardet';
 
 import { DocumentError } from './block.ts';
 
-/** For detecting an encoding other than UTF-8. */
+/** The size of the sample for detecting an encoding other than UTF-8. */
 const SAMPLE_BYTES = 262_144;
 const READ_BYTES = 262_144;
 /** Byte frequencies of a shorter sample are not significant. */

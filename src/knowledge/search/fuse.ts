@@ -13,7 +13,7 @@ export interface Ranked<Item> {
 /**
  * Weighted reciprocal rank fusion.
  *
- * @param lists - Each best first.
+ * @param lists - The lists, each best first.
  * @returns Each item once, as the first list has it, best first; ties keep the lists' order.
  * @see Cormack, Clarke and Büttcher, SIGIR 2009
  */

@@ -26,9 +26,9 @@ interface Rule {
   readonly order: number;
 }
 
-/** At-rules whose rules hold for every reader on a screen. */
+/** Matches at-rules whose rules hold for every reader on a screen. */
 const UNCONDITIONAL = /^@(?:media\s+(?:only\s+)?(?:screen|all)\s*$|supports|layer)/i;
-/** One element of a selector; others, such as with `:hover`, say nothing of how the page is first seen. */
+/** Matches one element of a selector; others, such as with `:hover`, do not tell how the page is first seen. */
 const COMPOUND = /^([a-z][\w-]*|\*)?((?:[.#][\w-]+)*)$/i;
 /** Properties by which text can be hidden. */
 const PROPERTIES = new Set(
@@ -41,7 +41,7 @@ const NONE: Declarations = new Map();
 /** @param css - Text of all style sheets, in order. */
 export function parseStyleSheet(css: string): StyleSheet {
   const rules = rulesOf(css.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' '));
-  /** By the id, class or name that an element must have. */
+  /** The rules by the id, class or name that an element must have. */
   const byKey = new Map<string, Rule[]>();
   for (const rule of rules) {
     const last = rule.compounds.at(-1);

@@ -8,7 +8,7 @@ import {
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** What an element inherits to those in it. */
+/** The properties that an element's children inherit. */
 interface Inherited {
   /** Hidden with all that is in it. */
   readonly isGone: boolean;
@@ -26,7 +26,7 @@ const ROOT: Inherited = {
   color: '#000000',
   background: '#ffffff',
 };
-/** Left or above of the page, at whatever size: by convention, thousands of pixels. */
+/** Matches positions left of or above the page, at whatever size: by convention, thousands of pixels. */
 const OFF_SCREEN = /-\s*\d{3,}(?:\.\d+)?(?:px|em|rem|vw|vh|%|pt|cm)?/;
 const ZERO = /^0*(?:\.0+)?(?:px|em|rem|%|pt)?$/;
 const COLOR_NAMES: Readonly<Record<string, string>> = { white: '#ffffff', black: '#000000' };

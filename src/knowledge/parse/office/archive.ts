@@ -81,7 +81,7 @@ function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
   });
 }
 
-/** In lower case, without a slash at its start. */
+/** Returns the name in lower case, without a slash at its start. */
 function nameOf({ fileNameRaw }: Entry): string {
   return fileNameRaw
     .toString('utf8')

@@ -17,7 +17,7 @@ export const readDocx: BlockReader = async function* ({ path }) {
 
     const hasEvenPages = await distinguishesEvenPages(office, partsOf('settings')[0]?.target);
     const shown = new Set(body.pageParts(hasEvenPages));
-    /** Most sections repeat the same ones. */
+    /** The headers and footers that were read; most sections repeat the same ones. */
     const seen = new Set<string>();
     for (const { target } of [...partsOf('header'), ...partsOf('footer')].filter(({ id }) => shown.has(id))) {
       for await (const block of partBlocks(office, target, styles)) {

@@ -10,7 +10,7 @@ import {
   type XmlHandlers,
 } from './officePackage.ts';
 
-/** In English Metric Units. */
+/** A size in English Metric Units. */
 interface Size {
   readonly cx: number;
   readonly cy: number;
@@ -74,7 +74,7 @@ function sizeOf(attributes: Attributes): Size {
   return { cx: Number(attribute(attributes, 'cx')), cy: Number(attribute(attributes, 'cy')) };
 }
 
-/** @param slide - Its size, outside of which a shape is not seen. */
+/** @param slide - The slide's size, outside of which a shape is not seen. */
 function shapesOf(
   office: OfficePackage,
   part: string,

@@ -10,7 +10,7 @@ interface Position {
   readonly row: number;
 }
 
-/** What a sheet says of its cells before and after them. */
+/** The settings of a sheet that stand before and after its cells. */
 export interface SheetLayout {
   readonly hiddenColumns: readonly { readonly first: number; readonly last: number }[];
   /** Last rows of merged cells, by the position of their first cell. */

@@ -1,6 +1,6 @@
 import { attribute, isOn, type OfficePackage } from './officePackage.ts';
 
-/** What a style says of its paragraphs or runs. */
+/** A style's properties of paragraphs or runs. */
 interface WordStyle {
   readonly isHeading: boolean;
   readonly isListItem: boolean;

@@ -8,7 +8,7 @@ const LEFT_OUT = new Set(
   'del moveFrom delText instrText rPrChange pPrChange tblPrChange tcPrChange sectPrChange'.split(' '),
 );
 const WHITE = /^f{6}$/i;
-/** In half points: one point cannot be read. */
+/** The smallest legible font size in half points: one point cannot be read. */
 const MIN_FONT_SIZE = 3;
 
 interface Paragraph {
@@ -27,7 +27,7 @@ interface Run {
 interface Cell {
   readonly blocks: Block[];
   columns: number;
-  /** With the cells below, or with the one above. */
+  /** Whether the cell is merged with the cells below, or with the one above. */
   merge?: 'below' | 'above';
 }
 

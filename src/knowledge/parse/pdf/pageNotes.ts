@@ -1,10 +1,10 @@
 import type { PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import type { TextItem } from './visibleText.ts';
 
-/** Left, bottom, right and top in points. */
+/** The left, bottom, right and top edges in points. */
 type Rectangle = readonly [number, number, number, number];
 
-/** What a reader sees on a page beside its own text. */
+/** A text that a reader sees on a page besides the page's own text. */
 export interface Note {
   /** A form field is filled or ticked; a note stands for itself. */
   readonly kind: 'filled' | 'ticked' | 'note';
@@ -49,7 +49,7 @@ export async function pageNotes(page: PDFPageProxy): Promise<Note[]> {
 /**
  * Finds the text that each note belongs to: a field's label is on its left, or above it; that of a box on its right.
  *
- * @returns What stands beside a text, and the notes without a place, as paragraphs.
+ * @returns The text notes that stand beside a text, and as paragraphs those without a place.
  */
 export function placeNotes(notes: readonly Note[], texts: readonly TextItem[]) {
   const beside = new Map<TextItem, Beside>();

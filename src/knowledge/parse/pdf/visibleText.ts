@@ -3,7 +3,7 @@ import { normalizeUnicode, OPS, Util } from 'pdfjs-dist/legacy/build/pdf.mjs';
 
 /** Text that is neither filled nor stroked. @see ISO 32000-1 table 106 */
 const INVISIBLE_MODE = 3;
-/** In points; smaller letters cannot be read. */
+/** The smallest legible font size in points. */
 const MIN_FONT_SIZE = 0.5;
 const WHITE = '#ffffff';
 /** White space and format characters, which the text of a page has in other places than its operators. */
@@ -14,7 +14,7 @@ type PageItem = Awaited<ReturnType<PDFPageProxy['getTextContent']>>['items'][num
 export type TextItem = Extract<PageItem, { readonly str: string }>;
 
 type Matrix = readonly number[];
-/** Left, bottom, right and top in points. */
+/** The left, bottom, right and top edges in points. */
 type Rectangle = readonly [number, number, number, number];
 
 interface GraphicsState {
@@ -24,7 +24,7 @@ interface GraphicsState {
   readonly opacity: number;
 }
 
-/** How a run of characters was drawn. */
+/** The way in which a run of characters was drawn. */
 type Look = 'visible' | 'hidden' | 'withoutInk';
 
 interface PageLook {
