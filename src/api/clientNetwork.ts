@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** One client has at least so many addresses of IPv6 to choose from. */
+/** The prefix of a client's IPv6 network, within which it may choose addresses. */
 const IPV6_CLIENT_BITS = 64;
 /** Matches a client address with the port of its connection, as some proxies write it. */
 const WITH_PORT = /^(?:\[(?<ipv6>.+)\]|(?<ipv4>[^:]+))(?::\d+)?$/;

@@ -21,7 +21,7 @@ export interface CrudContext {
   /** The stores; in create, update and delete those of the transaction. */
   readonly stores: Stores;
   readonly projectId: string;
-  /** From the path; for create, a new one. */
+  /** The id from the path; for create, a new one. */
   readonly id: string;
   /** ISO 8601. */
   readonly now: string;
@@ -36,7 +36,7 @@ interface Operation {
 }
 
 interface Change extends Operation {
-  /** Under which it is in the audit log; not there without. */
+  /** The action in the audit log; undefined when the change is not logged. */
   readonly auditAction?: AuditAction;
 }
 
@@ -102,7 +102,7 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
   readonly remove: Change & {
     /** Runs before the transaction. */
     prepare?(context: CrudContext): Promise<void>;
-    /** @returns What `onRemoved` needs; undefined or false when there is no such item. */
+    /** @returns The item for `onRemoved`; undefined or false when there is no such item. */
     run(context: CrudContext): Promise<Removed | undefined | false>;
     auditDetails?(removed: Removed): Details;
     /** Runs after the commit. */

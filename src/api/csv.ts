@@ -4,7 +4,7 @@ const FORMULA = /^[=+\-@\t\r\n]/;
 const NUMBER = /^[+-]\d+(?:\.\d+)?$/;
 const NEEDS_QUOTES = /[",\r\n']/;
 
-/** One line of a CSV file. @see RFC 4180 */
+/** Writes one line of a CSV file. @see RFC 4180 */
 export function csvLine(cells: readonly unknown[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }

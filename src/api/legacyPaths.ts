@@ -12,7 +12,7 @@ export interface LegacyPath {
 export interface PathSettings {
   readonly url: string;
   readonly config: { readonly access: Access; readonly successor?: string };
-  /** For the OpenAPI document. */
+  /** Marks the path in the OpenAPI document. */
   readonly mark: { readonly deprecated?: true };
 }
 

@@ -2,13 +2,13 @@ import { Counter, Histogram, Registry } from 'prom-client';
 
 import type { HttpMetrics } from './ports.ts';
 
-/** From a memory lookup to a slow model. */
+/** The buckets reach from a memory lookup to a slow model. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** What other rooms report at `/metrics`. */
 export interface OtherMetrics {
   readonly registry: Registry;
-  /** Each renders Prometheus text. */
+  /** Texts in Prometheus format. */
   readonly texts: readonly (() => Promise<string>)[];
 }
 

@@ -80,7 +80,7 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** One store per aggregate. Within a transaction all of them share it. */
+/** The stores, one per aggregate. Within a transaction all of them share it. */
 export interface Stores {
   readonly projects: ProjectStore;
   readonly quotas: QuotaStore;
@@ -159,14 +159,14 @@ export interface CallService
 /** Everything the HTTP API needs from the rest of the program. */
 export interface HttpDeps {
   readonly storage: Storage;
-  /** For secrets that a stored object keeps sealed. */
+  /** Seals secrets that a stored object keeps. */
   readonly sealer: Pick<Sealer, 'seal'>;
   readonly authenticator: ApiAuthenticator;
   readonly revocations: Revocations;
   readonly consoleSessions: ConsoleSessions;
   readonly nodeReports: Pick<NodeReports, 'list'>;
   readonly rateLimiter: RateLimiter;
-  /** One request at a time with an `Idempotency-Key`, over all nodes. */
+  /** Allows one request at a time with an `Idempotency-Key`, over all nodes. */
   readonly requestLock: SessionLock;
   readonly sessionCounter: Pick<SessionCounter, 'read'>;
   readonly dependencies: readonly Dependency[];
@@ -174,7 +174,7 @@ export interface HttpDeps {
   readonly schemas: Pick<SchemaChecker, 'checkSchema'>;
   readonly patterns: Pick<PatternMatcher, 'checkPattern'>;
   readonly pathways: PathwayChecker;
-  /** What projects' large bodies take. */
+  /** The shares that projects' large bodies take. */
   readonly shares: ComputeShares;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -236,7 +236,7 @@ export interface HttpSettings {
   /** Whether tenants may set private and loopback hosts of trunks. Default true. */
   readonly allowsPrivateTrunks?: boolean;
   readonly numberOwnership?: NumberOwnership;
-  /** For the operator, without secrets; by name, as in the environment. */
+  /** Settings by name in the environment, for the operator; without secrets. */
   readonly shown: Readonly<Record<string, string>>;
   /** True from the start of a shutdown on. */
   readonly isDraining: () => boolean;

@@ -119,7 +119,7 @@ export type ErrorStatus =
   | 502
   | 503;
 
-/** What every protected route may answer. */
+/** The statuses that every protected route may answer. */
 const COMMON_STATUSES: readonly ErrorStatus[] = [400, 401, 403, 404, 429, 500, 503];
 const BODY_STATUSES: readonly ErrorStatus[] = [413, 415];
 

@@ -7,7 +7,7 @@ import { keyOf } from './plugins/accessControl.ts';
 import type { HttpDeps } from './ports.ts';
 
 const MAX_MESSAGE_CHARACTERS = 4_000;
-/** What a visitor may send to the chat. `model` is of OpenAI's clients, and ignored. */
+/** The fields that a visitor may send to the chat. OpenAI's clients send `model`, which is ignored. */
 const CHAT_FIELDS: ReadonlySet<string> = new Set(['messages', 'stream', 'session_id', 'model']);
 
 /** Returns the widget whose token the request carries; undefined for other credentials. */

@@ -57,7 +57,7 @@ interface ChatRequest extends ChatCall {
   readonly flavor: ChatFlavor;
   readonly session: NewSession;
   readonly conversation: ClientConversation;
-  /** How the session was chosen. */
+  /** Whether the session was named, continued or created. */
   readonly choice: 'named' | 'continued' | 'new';
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
@@ -164,7 +164,7 @@ function sessionTooLarge(): CallwayError {
   return new CallwayError('too_large', 'session_too_large', message);
 }
 
-/** Every failure before the model's first token has one code; the message says the cause. */
+/** Gives every failure before the model's first token one code; the message says the cause. */
 function toModelUnavailable(error: unknown): unknown {
   if (!(error instanceof ModelError) || !error.beforeFirstToken) return error;
   const { message, retryAfterSeconds } = error;

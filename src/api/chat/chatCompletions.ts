@@ -56,7 +56,7 @@ const OPENAI: ChatFlavor = {
   executionMode: ({ model }) => modeOfModel(model),
 };
 
-/** Before each of them is validated. */
+/** Refuses too many messages before each of them is validated. */
 const refuseManyMessages: preValidationHookHandler = ({ body }, _reply, done) => {
   const messages = typeof body === 'object' && body !== null && 'messages' in body ? body.messages : [];
   if (!Array.isArray(messages) || messages.length <= MAX_MESSAGES) return done();

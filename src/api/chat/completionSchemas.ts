@@ -66,7 +66,10 @@ export const completion = z
     ],
   });
 
-/** Each `data:` line of a stream. Only for the OpenAPI document; {@link CompletionChunks} writes the stream. */
+/**
+ * The content of a stream's `data:` line. It serves only the OpenAPI document; {@link CompletionChunks} writes the
+ * stream.
+ */
 export const completionChunk = z
   .object({
     ...common,

@@ -20,7 +20,7 @@ import { admitVisitor } from './widgetAccess.ts';
 
 /** Names the credentials that a route accepts. */
 export type Access =
-  /** None needed. */
+  /** No credential is needed. */
   | { readonly kind: 'public' }
   /** The operator's admin token. */
   | { readonly kind: 'admin' }
@@ -185,7 +185,7 @@ export function maySeeSecrets(request: FastifyRequest): boolean {
 }
 
 /**
- * For routes whose body names the project.
+ * Checks the project on routes whose body names it.
  *
  * @throws {CallwayError} 401 when the key belongs to another project, as on another project's path.
  */

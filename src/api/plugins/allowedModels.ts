@@ -6,7 +6,7 @@ import type { App, HttpDeps } from '../ports.ts';
 
 const PROJECT = '/v1/projects/:projectId';
 
-/** What of a `chat` names models; all else is for the route to check. */
+/** The fields of a `chat` that name models; the route checks all others. */
 const choice = z.looseObject({ model: z.string().optional() });
 const namingChat = choice.extend({ fallback: z.array(z.union([z.string(), choice])).catch([]) });
 const items = z.array(z.unknown()).catch([]);

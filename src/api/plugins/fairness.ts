@@ -8,9 +8,11 @@ import { parseJsonBody } from './jsonBody.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Its handler waits for a model or a slow client, and does not count in the project's requests at once. */
+    /**
+     * Whether the handler waits for a model or a slow client, and so does not count in the project's requests at once.
+     */
     isLong?: boolean;
-    /** It reads many rows: fewer of them run at once. */
+    /** Whether the handler reads many rows: fewer of these run at once. */
     isSearch?: boolean;
     /** JSON values of its body. Default: {@link MAX_JSON_VALUES}. */
     maxJsonValues?: number;
@@ -24,7 +26,7 @@ const MAX_WAITING = 500;
 const MAX_PROJECTS = 10_000;
 /** Smaller ones take less than a millisecond. */
 const LARGE_BODY_BYTES = 65_536;
-/** What the validation, the work on it and its answer take beside the parsing, about. */
+/** The approximate time of the validation, the work and the answer, without the parsing. */
 const MS_PER_MEBIBYTE = 40;
 
 /**

@@ -51,7 +51,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Before it is parsed, in one pass. */
+/** Checks the limits of the text in one pass, before it is parsed. */
 function requireBounded(text: string, maxValues: number): void {
   let depth = 0;
   let values = 1;

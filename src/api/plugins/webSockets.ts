@@ -9,7 +9,7 @@ import type { App } from '../ports.ts';
 
 /** Our own threads and nodes accept a connection at once. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** For the client to read what was sent to it and to close its half. */
+/** The time for the client to read what was sent to it and to close its half. */
 const CLOSE_TIMEOUT_MS = 2_000;
 const HANDSHAKE = /^(?:connection|upgrade|sec-websocket-.*)$/i;
 
@@ -27,7 +27,7 @@ export interface WebSockets {
 
 /** Runs upgrade requests through hooks and routes, as all others. */
 export function webSockets(app: App): WebSockets {
-  /** What was read after the head of an upgrade request. */
+  /** The bytes that were read after the head of an upgrade request. */
   const upgrades = new WeakMap<IncomingMessage, Buffer>();
   const relayed = new Set<Socket>();
   app.server.on('upgrade', (request, socket, head) => {

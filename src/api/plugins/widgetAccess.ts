@@ -12,10 +12,10 @@ const WIDGET_ROUTES: readonly string[] = [
   '/v1/projects/:projectId/chat/completions',
   '/v1/projects/:projectId/media-streams',
 ];
-/** More than the longest message, which a page sends at once. */
+/** A larger limit than the longest message, which a page sends at once. */
 const MAX_BODY_BYTES = 32 * 1024;
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
-/** More than the visitors behind one address need, whose browsers remember an answer for ten minutes. */
+/** More than the visitors behind one address need: their browsers remember an answer for ten minutes. */
 const PREFLIGHTS_PER_MINUTE = 1_200;
 const EXPOSED_HEADERS = 'x-request-id, x-session-id, retry-after';
 

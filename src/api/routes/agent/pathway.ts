@@ -146,7 +146,7 @@ function reviewRoute(app: App, { storage: { stores }, settings, mcpServers, path
   );
 }
 
-/** What the project sets and has outside of its pathway. */
+/** Reviews the names that the project has outside of its pathway. */
 async function reviewNames(
   stores: Stores,
   projectId: string,
@@ -270,7 +270,7 @@ async function findVersion(deps: HttpDeps, params: { projectId: string; version:
   return found;
 }
 
-/** For a graph, which is parsed apart from the event loop; the schema of the body serves the OpenAPI document. */
+/** Leaves a graph to a parser apart from the event loop; the schema of the body serves the OpenAPI document. */
 function uncheckedBody(app: App): Pick<RouteShorthandOptions, 'validatorCompiler'> {
   return {
     validatorCompiler(route) {

@@ -225,7 +225,7 @@ function text(type: string): object {
   return { content: { [type]: { schema: z.string() } } };
 }
 
-/** What tenants wrote is shown, and nothing of it runs. */
+/** The headers of reports, which show what tenants wrote and run none of it. */
 const REPORT_HEADERS = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:",
   'x-content-type-options': 'nosniff',

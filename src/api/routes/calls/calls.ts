@@ -148,7 +148,7 @@ function transferRoute(app: App, deps: HttpDeps): void {
   );
 }
 
-/** For {@link IdempotentRequest}. */
+/** Returns the session of a call, for {@link IdempotentRequest}. */
 export function sessionOfCall({ projectId, callId }: z.output<typeof callParams>) {
   return async (_body: unknown, { calls }: Stores): Promise<string | undefined> =>
     (await calls.find(projectId, callId))?.sessionId;

@@ -52,7 +52,7 @@ export async function mediaFileRoutes(app: App, deps: HttpDeps): Promise<void> {
   });
 }
 
-/** Before a body is read. @throws {CallwayError} 429 `project_busy` */
+/** Limits the uploads before a body is read. @throws {CallwayError} 429 `project_busy` */
 function limitUploads(app: App): void {
   const open = new OpenPerProject(UPLOADS_AT_ONCE);
   app.addHook('preParsing', async (request, reply) => {

@@ -37,7 +37,7 @@ export function recordingRoutes(app: App, deps: HttpDeps): void {
   callRoute(app, deps);
 }
 
-/** Also for nodes without the API: other nodes read the recordings of a node by it. */
+/** Registers the route by which other nodes read the recordings of this one; nodes without the API have it too. */
 export function signedRecordingRoute(app: App, deps: HttpDeps): void {
   app.get(
     '/v1/recordings/:token',
@@ -124,7 +124,7 @@ export function parseRange(header: string | undefined): ByteRange | undefined {
   return Number(last) < Number(first) ? undefined : { first: Number(first), last: Number(last) };
 }
 
-/** For HEAD, which sends no body. */
+/** Closes a recording that is not read, since HEAD sends no body. */
 function closeUnread({ stream }: OpenRecording): Readable {
   stream.destroy();
   return Readable.from([]);

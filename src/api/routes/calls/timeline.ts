@@ -45,7 +45,7 @@ const peaks = z
   })
   .meta({ id: 'RecordingPeaks' });
 
-/** What the page of a call shows. */
+/** Registers the route of a call's page. */
 export function timelineRoutes(app: App, deps: HttpDeps): void {
   timelineRoute(app, deps);
   peaksRoute(app, deps);

@@ -18,7 +18,7 @@ const projectShape = { projectId: z.string() };
 export interface KnowledgePath {
   readonly url: string;
   readonly config: { readonly access: Access };
-  /** For the OpenAPI document. */
+  /** The security of the route in the OpenAPI document. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   /** Schema of the path parameters; on one of the paths the project is among them. */
   params<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape>;

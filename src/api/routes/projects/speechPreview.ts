@@ -10,7 +10,7 @@ import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
 import { requireAllowed } from '../../sourceLimits.ts';
 
-/** Each one costs money at a provider. */
+/** A low limit, since each preview costs money at a provider. */
 const PREVIEWS_PER_MINUTE = 30;
 
 const body = z.strictObject({

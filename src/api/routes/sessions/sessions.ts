@@ -68,7 +68,7 @@ const data = z
   })
   .meta({ id: 'SessionData' });
 
-/** Each character is compared with every text of the project. */
+/** The longest search text; each of its characters is compared with every text of the project. */
 const MAX_SEARCHED_CHARACTERS = 4_000;
 
 const searchInput = z
