@@ -1,4 +1,4 @@
-/** How a node stops: whatever is started registers here how it is closed. */
+/** Stops a node: whatever is started registers here how it is closed. */
 export class Lifecycle {
   readonly #onError: (error: unknown) => void;
   readonly #closers: (() => Promise<void>)[] = [];

@@ -24,7 +24,10 @@ export interface SipServerParts {
 const LOOPBACK = '127.0.0.1';
 /** Limits for one source that is not a trunk's own port; a carrier that calls from other ports stays below them. */
 const UNTRUSTED_LIMITS = { callsPerSecond: 100, callBurst: 200 };
-/** What this process accepts within a second; callers beyond it get 503 at once instead of a late answer. */
+/**
+ * The most waiting calls: as many as this process accepts within a second. Callers beyond it get 503 at once instead of
+ * a late answer.
+ */
 const MAX_WAITING_CALLS = 200;
 
 /**

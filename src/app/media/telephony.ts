@@ -60,7 +60,7 @@ export interface BuiltTelephony {
   untilConnected(): Promise<void>;
   /** Sets the peers that are known besides the trunks; replaces the earlier ones. */
   setKnownPeers(peers: readonly KnownPeer[]): void;
-  /** For `/readyz`. */
+  /** The state that `/readyz` reports. */
   readonly dependency: Dependency;
   /** Unregisters the trunks, disconnects, and stops the embedded SIP server. To be called after the last call. Idempotent. */
   close(): Promise<void>;

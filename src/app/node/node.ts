@@ -38,7 +38,7 @@ import type { StartupPhase } from './startupServer.ts';
 import { openDatabase, openJobs, startRedis } from './stores.ts';
 import { createThreadContext, type ThreadContext, targetPolicyOf } from './threadContext.ts';
 
-/** What all roles of a node share: settings, stores, clients and clocks. */
+/** The context that all roles of a node share: settings, stores, clients and clocks. */
 export interface NodeContext extends ThreadContext, Admission {
   readonly adminToken: string;
   readonly sealer: Sealer;

@@ -24,9 +24,9 @@ export interface OverloadParts {
   readonly isDraining: () => boolean;
 }
 
-/** What a node accepts at the moment. */
+/** Decides what a node accepts at the moment. */
 export interface Admission {
-  /** For the metrics and `/readyz`. */
+  /** The monitor, for the metrics and `/readyz`. */
   readonly overload: OverloadMonitor;
   /** Why an order of a call is refused; undefined while orders are accepted. */
   readonly orderRefusal: () => CallwayError | undefined;

@@ -18,7 +18,7 @@ export interface VoiceRole {
 /**
  * Starts the threads that run voice sessions.
  *
- * @returns Undefined without the role `voice`.
+ * @returns The role; undefined without the role `voice`.
  */
 export function startVoiceRole(
   node: NodeContext,

@@ -6,7 +6,7 @@ import type { ScheduleCallback } from '../../engine/tools/callbacks.ts';
 import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
 import type { ThreadContext } from '../node/threadContext.ts';
 
-/** What the tool `schedule_callback` does. @param conversations - The engine that the tool is a part of. */
+/** Builds the tool `schedule_callback`. @param conversations - The engine that the tool is a part of. */
 export function buildCallbacks(
   { storage, redis, usage, liveEvents, clock, makeId, logger }: ThreadContext,
   conversations: () => ConversationEngine,

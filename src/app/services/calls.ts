@@ -73,9 +73,9 @@ export interface BuiltCalls extends SharedPorts {
   readonly limiter: CallLimiter;
   readonly finisher: CallFinisher;
   readonly nodeId: string;
-  /** For the role `worker`: ends what failed nodes have left, and places scheduled calls. */
+  /** Starts ending what failed nodes have left, and placing scheduled calls; for the role `worker`. */
   startSweeper(): void;
-  /** For nodes that run calls. */
+  /** Registers the node; for nodes that run calls. */
   registerNode(): Promise<void>;
   /** Idempotent; after the nodes' calls have ended. */
   close(): Promise<void>;

@@ -37,7 +37,7 @@ import type { ThreadContext } from '../node/threadContext.ts';
 import type { Config } from '../settings/config.ts';
 import { buildCallbacks } from './callbacks.ts';
 
-/** In the data folder. */
+/** The folder in the data folder. */
 export const TURN_SPOOL_FOLDER = 'waiting-turns';
 
 interface ConversationParts {

@@ -17,7 +17,7 @@ import { createDocuments } from '../../knowledge/intake/documents.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../providers/ports/embedder.ts';
 import { buildKnowledgeSearch, type SearchParts } from './knowledgeSearch.ts';
 
-/** More attempts follow by the queue, and the dataset shows why. */
+/** The retries of one attempt. The queue makes more attempts, and the dataset shows why. */
 const DOCUMENT_RETRIES = { maxAttempts: 2, timeoutMs: 60_000 } as const;
 
 export interface KnowledgeParts extends SearchParts {
@@ -81,7 +81,7 @@ export async function buildKnowledge(
   };
 }
 
-/** In the bucket where one is configured; earlier uploads are still read from the data folder. */
+/** Stores files in the bucket when one is configured; earlier uploads are still read from the data folder. */
 function buildFiles({ config, bucket, clock }: KnowledgeParts): DocumentFiles {
   const local = localDocuments(join(config.DATA_DIR, UPLOADS_FOLDER));
   if (!bucket) return local;

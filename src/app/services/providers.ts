@@ -277,8 +277,8 @@ export type EmbedderLookup = (
 ) => (model: EmbeddingModelName) => Embedder | undefined;
 
 /**
- * Every embedding provider that is configured, whichever the settings select: vectors of one model are found by that
- * model alone.
+ * Builds every embedding provider that is configured, whichever the settings select: vectors of one model are found by
+ * that model alone.
  */
 export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLookup> {
   const { config, clock, lifecycle, logger } = parts;
@@ -337,7 +337,7 @@ export function knownProviders(config: Config): KnownProviders {
   };
 }
 
-/** From the settings `<PREFIX>_API_KEY` and `<PREFIX>_BASE_URL`. */
+/** Reads the settings `<PREFIX>_API_KEY` and `<PREFIX>_BASE_URL`. */
 export function credentialsOf(config: Config, prefix: string): Credentials {
   const settings: Readonly<Record<string, unknown>> = config;
   const read = (name: string) => {

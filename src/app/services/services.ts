@@ -11,7 +11,7 @@ import { buildWebhooks } from './webhooks.ts';
 
 export type Services = Awaited<ReturnType<typeof buildServices>>;
 
-/** What the roles of a node have in common: conversations, knowledge, webhooks, recordings, calls and customers. */
+/** Builds what the roles of a node share: conversations, knowledge, webhooks, recordings, calls and customers. */
 export async function buildServices(node: NodeContext) {
   const { config, lifecycle, metrics } = node;
   const recordings = buildRecordings(node);

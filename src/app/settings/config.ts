@@ -21,7 +21,7 @@ export type Config = Readonly<
     /** Absolute path. */
     DATA_DIR: string;
     CHAT_PROVIDER: ChatProviderName;
-    /** By execution mode. */
+    /** The chat models by execution mode. */
     CHAT_MODELS: ChatTiers;
     STT_PROVIDER: SttProviderName;
     TTS_PROVIDER: TtsProviderName;

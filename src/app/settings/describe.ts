@@ -12,7 +12,7 @@ export interface DescribedSetting {
   readonly description: string;
 }
 
-/** All settings, in documentation order. */
+/** Describes all settings, in documentation order. */
 export function describeSettings(): DescribedSetting[] {
   return Object.entries(settings.shape).map(([name, schema]) => ({
     name,

@@ -28,7 +28,7 @@ await runMediaThread({
   raisePriority,
 });
 
-/** After a gateway on this machine: live calls come first. */
+/** Raises the thread's priority, but less than a gateway on this machine, whose live calls come first. */
 function raisePriority(): boolean {
   const hasPriority = setThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL);
   return setRealTime(REAL_TIME.phones) || hasPriority;

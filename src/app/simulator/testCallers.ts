@@ -11,13 +11,13 @@ import type { SimulatedCallers } from '../../testing/phone/playPhone.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import { type Carrier, LOOPBACK, startCarrier } from './carrier.ts';
 
-/** Its threads are stopped after this time without a call. */
+/** The time without a call after which its threads are stopped. */
 const IDLE_MS = 60_000;
 const PEER_NAME = 'simulated callers';
 /** Many at once would all be late. */
 const CALLS_IN_SETUP = 2;
 const MAX_WAITING = 1_000;
-/** What people in the background say. */
+/** Sentences of people in the background. */
 const SMALL_TALK: readonly (readonly [voice: string, text: string])[] = [
   ['slt', 'I told him that the meeting was on Thursday, but he never writes anything down.'],
   ['rms', 'Could you pass me the folder? The other one. Yes, that is what I was looking for.'],
