@@ -21,10 +21,12 @@ export interface ProcessOptions {
 /**
  * Starts a Node process from a TypeScript module, or from what the build makes of it, with a channel for messages.
  *
- * It shares this process's terminal, whose Ctrl-C it should ignore; it sees `disconnect` when this process ends. It keeps no
+ * It shares this process's terminal, whose Ctrl-C it should ignore; it sees `disconnect` when this process ends. It
+ * keeps no
  * process alive.
  *
- * @param module - Such as `new URL('./recognizerHost.ts', import.meta.url)`; in the build the file ends in `.js`.
+ * @param module - The module's URL, such as `new URL('./recognizerHost.ts', import.meta.url)`; in the build the file
+ * ends in `.js`.
  */
 export function startProcess(module: URL, { heapMb, isSilent = false }: ProcessOptions = {}): ChildProcess {
   const isBuild = !import.meta.url.endsWith('.ts');
@@ -57,9 +59,9 @@ export function putLast({ pid }: ChildProcess): void {
   writeFile(`/proc/${pid}/oom_score_adj`, KILLED_FIRST).catch(() => undefined);
 }
 
-/** What a process has used. */
+/** The resources that a process has used. */
 export interface ProcessUsage {
-  /** On a processor, of its main thread. */
+  /** The processor time of its main thread. */
   readonly cpuMs: number;
   /** Resident memory now. */
   readonly memoryMb: number;

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 import { CallwayError } from './errors.ts';
 import { type Stopwatch, startStopwatch } from './stopwatch.ts';
 
-/** What a project's templates and expressions may take of the event loop: a tenth, and this much at once. */
+/** A project's templates and expressions may take a tenth of the event loop, and `BURST_MS` at once. */
 const REFILL_MS_PER_MS = 0.1;
 const BURST_MS = 30;
 /** Debt at which evaluations are refused until some of it is paid; before that, new turns wait. */
@@ -22,7 +22,7 @@ export interface ComputeShare {
   /**
    * Runs a synchronous evaluation and counts its time.
    *
-   * @param atLeastMs - What it counts at least, for what it causes later.
+   * @param atLeastMs - The least time that it counts, for work that it causes later.
    * @throws {CallwayError} 429 `project_busy` when the share is used up; and what the work throws.
    */
   run<Result>(work: () => Result, atLeastMs?: number): Result;

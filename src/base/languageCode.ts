@@ -8,7 +8,7 @@ export function languageCode(tag: string | undefined): string | undefined {
   return tag?.split('-', 1)[0]?.toLowerCase();
 }
 
-/** Such as `German (Austria)` for `de-AT`; undefined where it is no BCP 47 tag. */
+/** Returns a language's name, such as `German (Austria)` for `de-AT`; undefined when the text is no BCP 47 tag. */
 export function languageName(tag: string): string | undefined {
   if (!TAG.test(tag)) return undefined;
   try {

@@ -21,7 +21,7 @@ export function localDate(timeZone: string, atMs: number): string {
  *
  * @param timeZone - IANA name.
  * @param atMs - Milliseconds since the Unix epoch.
- * @returns Such as `Sunday, 2026-11-22, 14:05 (Asia/Taipei, GMT+08:00)`.
+ * @returns The moment, such as `Sunday, 2026-11-22, 14:05 (Asia/Taipei, GMT+08:00)`.
  * @throws {RangeError} When the time zone does not exist.
  */
 export function localMoment(timeZone: string, atMs: number): string {
@@ -42,7 +42,7 @@ export function localMoment(timeZone: string, atMs: number): string {
   return `${part('weekday')}, ${date}, ${part('hour')}:${part('minute')} (${timeZone}, ${offset})`;
 }
 
-/** Each caller has a locale of its own, and always the same options. */
+/** Returns a cached formatter: each caller has a locale of its own, and always the same options. */
 function formatterOf(
   locale: string,
   timeZone: string,

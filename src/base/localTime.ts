@@ -17,7 +17,7 @@ export function parseLocalTime(text: string): number | undefined {
 }
 
 /**
- * When clocks of a time zone show a local time.
+ * Returns when the clocks of a time zone show a local time.
  *
  * @param localMs - Local time in milliseconds, as {@link parseLocalTime} returns it.
  * @param timeZone - IANA name.
@@ -32,7 +32,7 @@ export function instantsOf(localMs: number, timeZone: string): number[] {
     .sort((one, other) => one - other);
 }
 
-/** How far the clocks of a time zone are ahead of UTC. */
+/** Returns how far the clocks of a time zone are ahead of UTC. */
 function offsetMs(timeZone: string, atMs: number): number {
   const parts = new Intl.DateTimeFormat('en-GB', {
     timeZone,

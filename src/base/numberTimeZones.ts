@@ -12,7 +12,7 @@ interface TimeZones {
 /**
  * The time zones of a number's country.
  *
- * @param number - In E.164.
+ * @param number - The number in E.164.
  * @returns IANA names; none for a number of no country, such as a satellite phone's.
  */
 export function timeZonesOfNumber(number: string): readonly string[] {

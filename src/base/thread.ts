@@ -15,7 +15,8 @@ export async function load(url, context, next) {
  * Starts a worker thread, from TypeScript sources or from the build. Threads do not inherit the TypeScript loader, so
  * each registers its own.
  *
- * @param module - Such as `new URL('./checkThread.ts', import.meta.url)`; in the build the file ends in `.js`.
+ * @param module - The module's URL, such as `new URL('./checkThread.ts', import.meta.url)`; in the build the file ends
+ * in `.js`.
  */
 export function startThread(module: URL, options: WorkerOptions = {}): Worker {
   if (!import.meta.url.endsWith('.ts')) {

@@ -13,7 +13,7 @@ export interface SpanOptions {
 
 /** One operation in a trace. */
 export interface Span {
-  /** To be passed on to the next service; undefined without tracing. */
+  /** The value to pass to the next service; undefined without tracing. */
   readonly traceparent: string | undefined;
   setAttributes(attributes: SpanAttributes): void;
   recordError(error: unknown): void;

@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from './clock.ts';
 import { threadCpuMs } from './threadCpuTime.ts';
 
-/** For loading its code on a very busy machine. */
+/** The time for loading its code on a very busy machine. */
 const START_TIMEOUT_MS = 120_000;
 const CHECK_INTERVAL_MS = 5_000;
 /** A main thread that was itself suspended finds its timer due before the messages that have arrived. */
@@ -14,11 +14,11 @@ const MAX_STARVED_CHECKS = 12;
 const HUNG_CPU_MS = 3_000;
 /** Above the imprecision of timers. */
 const LATE_CHECK_MS = 250;
-/** For closing what the thread has open. */
+/** The time for closing what the thread has open. */
 const END_TIMEOUT_MS = 10_000;
 
 export interface WatchedThreadOptions {
-  /** In reasons: `media thread`. */
+  /** The thread's name in reasons, such as `media thread`. */
   readonly name: string;
   readonly worker: Worker;
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../clock.ts';
 /** Interval at which the event loop's delay is sampled. */
 const SAMPLE_INTERVAL_MS = 50;
 
-/** How long the event loop was blocked or the process was not scheduled, since the measurement started. */
+/** The time that the event loop was blocked or the process was not scheduled, since the measurement started. */
 export interface EventLoopDelay {
   delayMs(): number;
   /** Idempotent. */

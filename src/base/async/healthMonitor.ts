@@ -10,7 +10,7 @@ export const RECOVERY_WAIT_MS = 200;
 
 /** Consecutive failed probes that mark a dependency as down. */
 const FAILURES_UNTIL_DOWN = 2;
-/** After this many probes a failure counts even when this process was delayed. */
+/** The number of failed probes after which a failure counts even when this process was delayed. */
 const MAX_EXCUSED_PROBES = 4;
 /** A failed probe does not count when this process was delayed for a larger share of its time. */
 const TOLERATED_DELAY_RATIO = 0.25;

@@ -3,7 +3,7 @@ export interface ConcurrencyLimit {
   readonly running: number;
   /** Works that wait, in the order in which they came. */
   readonly waiting: number;
-  /** What a further one is rejected with. */
+  /** Makes the error that a further one is rejected with. */
   readonly full: () => Error;
 }
 
