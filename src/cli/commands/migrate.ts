@@ -8,7 +8,7 @@ import { type CliContext, CommandError, EXIT } from '../command.ts';
 
 const MIGRATIONS = packagePath('migrations');
 
-/** For a job before an upgrade; nodes would migrate at their start as well. */
+/** Registers `migrate`, for a job before an upgrade; nodes would migrate at their start as well. */
 export function migrateCommand(program: Command, context: CliContext): void {
   program
     .command('migrate')

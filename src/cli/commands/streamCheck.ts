@@ -36,7 +36,7 @@ interface StreamCheckOptions {
 }
 
 const MARKS: Readonly<Record<Finding['status'], string>> = { pass: 'ok', fail: 'FAIL', skipped: 'skip' };
-/** Its timers keep the process alive, also once the connection has gone. */
+/** A clock whose timers keep the process alive, even after the connection was lost. */
 const clock: Clock = {
   ...systemClock,
   setTimer(callback, delayMs) {

@@ -11,7 +11,7 @@ import { table } from '../table.ts';
 import { initSuites, pullSuites, pushSuites } from '../testFiles.ts';
 
 const POLL_MS = 500;
-/** How long the service may be away during a run. */
+/** The longest time that the service may be unavailable during a run. */
 const PATIENCE_MS = 60_000;
 const BAR_CHARACTERS = 24;
 const DEFAULT_FOLDER = 'callway-tests';
@@ -114,13 +114,13 @@ function runCommand(group: Command, context: CliContext, setExitCode: (code: Exi
     });
 }
 
-/** What one run plays in place of the agent's own. */
+/** The settings of one run that replace the agent's own. */
 interface Variant {
   readonly mode?: string | undefined;
   readonly model?: string | undefined;
 }
 
-/** Each mode with each model. */
+/** Combines each mode with each model. */
 function variantsOf({ mode = [], model = [] }: RunOptions): Variant[] {
   const modes = mode.length > 0 ? mode : [undefined];
   const models = model.length > 0 ? model : [undefined];
@@ -228,7 +228,7 @@ async function lastRun(
   return data.find(({ endedAt, status }) => endedAt !== null && status !== 'canceled');
 }
 
-/** On the error stream, so that the output stays clean; only on a terminal. */
+/** Shows the progress on the error stream, so that the output stays clean; only on a terminal. */
 function progressBar({ writeError, isTerminal }: CliContext, { json }: AdminOptions): (run: TestRun) => void {
   if (!isTerminal || json) return () => undefined;
   return ({ cases, endedAt }) => {

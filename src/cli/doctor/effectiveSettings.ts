@@ -20,7 +20,7 @@ export interface EffectiveSettings {
   /** Secrets that the service has and this shell has not: what needs them cannot be checked from here. */
   readonly unknown: ReadonlySet<string>;
   readonly finding: Finding;
-  /** To the service that told its settings. */
+  /** The connection to the service that reported its settings. */
   readonly service?: Connection;
 }
 

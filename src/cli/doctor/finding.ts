@@ -9,7 +9,7 @@ export interface Finding {
   readonly name: string;
   readonly status: Status;
   readonly message: string;
-  /** How to fix it. */
+  /** The way to fix it. */
   readonly remedy?: string;
   /** Measured, in milliseconds. */
   readonly latency?: Readonly<Record<string, number>>;

@@ -21,7 +21,7 @@ export type ProbeEndpoint = (endpoint: ProbedEndpoint) => Promise<EndpointAnswer
 interface Use extends ProbedEndpoint {
   readonly name: string;
   readonly setting: 'OPENAI' | 'STT' | 'TTS' | 'EMBEDDING' | 'ANTHROPIC' | 'GOOGLE';
-  /** From the settings. */
+  /** The models that the settings name. */
   readonly models: readonly ConfiguredModel[];
 }
 

@@ -43,7 +43,7 @@ export async function trySpeech(config: Config, unknown: ReadonlySet<string>): P
   return await checkSpeech(config, { sample: await spokenSample(), clock: systemClock, unknown });
 }
 
-/** One thing that a provider is tried at. */
+/** One test of a provider. */
 interface Trial {
   readonly name: string;
   /** The prefix of the provider's settings. */
@@ -213,7 +213,7 @@ function rounded(latency: Readonly<Record<string, number | undefined>>): Record<
   );
 }
 
-/** In the voice of the local synthesizer, without the silence around it. */
+/** Makes a sample in the voice of the local synthesizer, without the silence around it. */
 async function spokenSample(): Promise<SpokenSample> {
   const voice = createLocalTextToSpeech();
   const pieces: number[] = [];

@@ -7,12 +7,12 @@ const TIMEOUT_MS = 10_000;
 const SAMPLE_RATE_HZ = 8000;
 
 export interface EngineTrial {
-  /** From the first step of the connection to the first sample. */
+  /** The time from the first step of the connection to the first sample. */
   readonly firstAudioWithConnectionMs: number;
   readonly audioMs: number;
 }
 
-/** Has a speech-to-speech model say a sentence. @throws {ModelError} */
+/** Makes a speech-to-speech model say a sentence. @throws {ModelError} */
 export async function tryEngine(engine: SpeechToSpeech, text: string, clock: Clock): Promise<EngineTrial> {
   let close: () => void = () => undefined;
   try {

@@ -16,7 +16,7 @@ const ASKED_AFTER_MS = 300;
 
 const FOREVER = new AbortController().signal;
 
-/** What a recognizer is tried with. */
+/** The speech that a recognizer is tried with. */
 export interface SpokenSample {
   readonly text: string;
   readonly samples: Int16Array;
@@ -25,9 +25,9 @@ export interface SpokenSample {
 
 export interface RecognitionTrial {
   readonly heard: string;
-  /** From the first sample to the first words; absent where an utterance is recognized at a time. */
+  /** The time from the first sample to the first words; undefined when an utterance is recognized at a time. */
   readonly firstWordsMs?: number;
-  /** From the last sample to the final words. */
+  /** The time from the last sample to the final words. */
   readonly finalWordsMs: number;
 }
 
@@ -99,7 +99,7 @@ async function tryStream(
   }
 }
 
-/** What a recognizer has told so far. */
+/** The recognizer's reports so far. */
 interface Seen {
   error?: ModelError;
   firstWordsAtMs?: number;

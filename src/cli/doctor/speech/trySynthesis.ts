@@ -7,14 +7,14 @@ import type { TextToSpeech } from '../../../providers/ports/textToSpeech.ts';
 const TIMEOUT_MS = 10_000;
 
 export interface SynthesisTrial {
-  /** From the first word to the first sample, over a connection that is open. */
+  /** The time from the first word to the first sample, over a connection that is open. */
   readonly firstAudioMs: number;
   /** The same for the first text of a call. */
   readonly firstAudioWithConnectionMs: number;
   readonly audioMs: number;
 }
 
-/** Has a text spoken twice. @throws {ModelError} */
+/** Synthesizes a text twice. @throws {ModelError} */
 export async function trySynthesis(
   synthesizer: Synthesizer,
   text: string,
