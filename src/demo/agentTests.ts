@@ -11,7 +11,7 @@ import { createProject } from './setUp.ts';
 export interface AgentTestDeps {
   readonly baseUrl: string;
   readonly adminToken: string;
-  /** For a copy of the suite, which gets the project's ids. */
+  /** The folder for a copy of the suite, which gets the project's ids. */
   readonly folder: string;
   readonly screen: Pick<Screen, 'step' | 'title'>;
   readonly write: (text: string) => void;

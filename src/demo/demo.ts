@@ -22,7 +22,7 @@ export interface DemoDeps {
   readonly screen: Screen;
   readonly write: (text: string) => void;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** For the data folder, the recording and the transcript. */
+  /** The folder for the data folder, the recording and the transcript. */
   readonly folder: string;
   readonly logger: Logger;
   /** Ends the demo; its reason is shown to the user. */

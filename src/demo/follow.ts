@@ -7,7 +7,7 @@ import type { DemoProject } from './setUp.ts';
 export interface FollowDeps {
   readonly project: DemoProject;
   readonly sessionId: string;
-  /** Since the call was requested. */
+  /** Returns the time since the call was requested. */
   readonly elapsedMs: () => number;
   readonly screen: Pick<Screen, 'line'>;
   readonly transcript: Pick<CallTranscript, 'update'>;
@@ -50,7 +50,7 @@ export async function followCall(deps: FollowDeps): Promise<History> {
   }
 }
 
-/** How a call ended, for the user. */
+/** Returns how a call ended, for the user. */
 export function endWords({ call }: Pick<History, 'call'>): string {
   const { status, endReason, sip } = call;
   const how = `${status}${endReason === null ? '' : `, ${endReason}`}`.replaceAll('_', ' ');

@@ -60,7 +60,7 @@ const HEADINGS = [
   'playout',
 ];
 
-/** One row in milliseconds for each agent turn with a latency, below a row of headings. */
+/** Returns one row in milliseconds for each agent turn with a latency, below a row of headings. */
 export function latencyTable(messages: readonly HistoryMessage[]): string[][] {
   let asked: string | null = null;
   const rows = messages.flatMap(({ role, content, latencyMs, latencyParts: parts }) => {

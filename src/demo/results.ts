@@ -15,7 +15,7 @@ export interface ResultDeps {
   readonly receiver: Pick<WebhookReceiver, 'events' | 'refused'>;
   readonly project: Pick<DemoProject, 'api'>;
   readonly screen: Screen;
-  /** For the transcript and the recording. */
+  /** The folder for the transcript and the recording. */
   readonly folder: string;
 }
 

@@ -6,7 +6,7 @@ export const CALLEE_NUMBER = '+886912345678';
 export const AGENT_NUMBER = '+886223456789';
 export const CALLEE_NAME = 'Ada';
 
-/** One call: what the agent is to do, and the simulated callee. */
+/** One call: the agent's task, and the simulated callee. */
 export interface Scenario {
   readonly agent: DemoAgent;
   readonly callee: BehaviourInput;

@@ -14,7 +14,7 @@ export const EXIT_INTERRUPTED = 130;
 export class Interrupted extends Error {}
 
 export interface Shutdown {
-  /** Its reason tells why the demo ends early. */
+  /** Aborted when the demo ends early, with the cause as its reason. */
   readonly signal: AbortSignal;
   /** Ends the demo; a second interruption kills it. */
   start(reason: Error): void;

@@ -3,7 +3,10 @@ import type { Scenario } from '../scenario.ts';
 /** Published latencies of streaming vendors: after the caller's last sound, and of the first token and the first sample. */
 export const LATENCIES = { eagerEndMs: 160, endMs: 260, firstTokenMs: 250, firstSampleMs: 120 } as const;
 
-/** What the callee says in turn, and what the model answers: first the greeting. No commas: a pause there ends a turn. */
+/**
+ * The callee's lines in turn, and the model's answers, of which the first is the greeting. No commas: a pause there
+ * ends a turn.
+ */
 export const CALLEE_LINES = ['Yes please keep it.', 'A birthday cake please.'] as const;
 export const ANSWERS = [
   'Hello Ada, this is Luna. Would you like to keep your table for two, tomorrow at seven?',
@@ -11,7 +14,7 @@ export const ANSWERS = [
   'One birthday cake, with pleasure. Goodbye, Ada.',
 ] as const;
 
-/** One node, so that each turn is one request to the model. */
+/** A scenario with one node, so that each turn is one request to the model. */
 export const SCRIPTED_SCENARIO: Scenario = {
   agent: {
     agent: { name: 'Luna’s assistant' },

@@ -51,7 +51,7 @@ async function readBody(request: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** By the number of the person's messages. */
+/** Returns the answer by the number of the person's messages. */
 function answerTo(body: string): number {
   const { messages } = JSON.parse(body) as { messages: readonly { role: string }[] };
   return Math.min(messages.filter(({ role }) => role === 'user').length, ANSWERS.length - 1);
