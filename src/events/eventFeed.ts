@@ -19,7 +19,10 @@ export interface FeedListener {
 export interface EventFeed {
   /** Resolves once the listener misses nothing. @returns Stops it. @throws {CallwayError} `redis_unavailable` */
   listen(projectId: string, listener: FeedListener): Promise<() => void>;
-  /** In order. @param id - Of the event before the first. @throws {CallwayError} `redis_unavailable` */
+  /**
+   * Returns the events after an id, in order. @param id - The event before the first. @throws {CallwayError}
+   * `redis_unavailable`
+   */
   after(projectId: string, id: string, limit: number): Promise<LoggedEvent[]>;
   /** @throws {CallwayError} `redis_unavailable` */
   has(projectId: string, id: string): Promise<boolean>;

@@ -6,7 +6,7 @@ export function placeOf(eventId: string): string | undefined {
   return EVENT_ID.exec(eventId)?.[1];
 }
 
-/** By time, then by count. @param first - Without what is behind a point, as `second`. */
+/** Compares by time, then by count. @param first - An id, also without what follows the point, as `second`. */
 export function compareEventIds(first: string, second: string): number {
   const [ms = 0, count = 0] = first.split('-').map(Number);
   const [otherMs = 0, otherCount = 0] = second.split('-').map(Number);

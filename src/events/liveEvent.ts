@@ -164,7 +164,7 @@ export type LiveEventData<Type extends LiveEventType> = z.infer<(typeof liveEven
 export const LIVE_EVENT_TYPES = Object.keys(liveEventData) as [LiveEventType, ...LiveEventType[]];
 export const liveEventType = z.enum(LIVE_EVENT_TYPES);
 
-/** Not kept: a stream that asks for it gets it while it is connected. */
+/** The type that is not stored: a stream that asks for it gets it while it is connected. */
 export const INTERIM = 'transcript.interim' satisfies LiveEventType;
 
 /** The project, session and call that an event belongs to. */
@@ -174,7 +174,7 @@ interface EventSubject {
   readonly callId?: string | null | undefined;
 }
 
-/** What has happened, as it is published. */
+/** An event as it is published. */
 export type NewLiveEvent = {
   readonly [Type in LiveEventType]: EventSubject & {
     readonly type: Type;

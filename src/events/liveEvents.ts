@@ -25,7 +25,7 @@ const MAX_LONG_CHARACTERS = 2_000;
 /**
  * An event as JSON, without the id that its place gives it.
  *
- * @param at - When it happened, ISO 8601.
+ * @param at - When it happened, in ISO 8601.
  */
 export function eventText({ type, projectId, sessionId, callId, data }: NewLiveEvent, at: string): string {
   const subject = omitUndefined({ sessionId: sessionId ?? undefined, callId: callId ?? undefined });

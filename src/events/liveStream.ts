@@ -10,7 +10,7 @@ const MAX_BUFFERED_BYTES = 256 * 1024;
 const PAGE = MAX_BUFFERED_BYTES / MAX_EVENT_CHARACTERS;
 const RETRY_MS = 1_000;
 
-/** What a stream wants to have. */
+/** Selects the events of a stream. */
 export interface EventFilter {
   /** The event types to send; undefined sends all. */
   readonly types?: ReadonlySet<LiveEventType> | undefined;
@@ -23,7 +23,7 @@ export interface EventFilter {
 export interface EventSink {
   /** Sends the text without waiting for the client. */
   send(text: string): void;
-  /** Not taken by the client yet. */
+  /** The bytes that the client has not read yet. */
   readonly bufferedBytes: number;
   /** Resolves once the client has taken all, or is gone. */
   drained(): Promise<void>;
