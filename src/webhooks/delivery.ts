@@ -5,9 +5,9 @@ import { CallwayError } from '../base/errors.ts';
 import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import type { HeaderEntry } from '../infra/httpClient/headers.ts';
 
-/** How long a receiver may take to answer; nothing in the service waits longer for it. */
+/** The time that a receiver has to answer; nothing in the service waits longer for it. */
 export const DELIVERY_TIMEOUT_MS = 10_000;
-/** How long its answer's text may take after the headers, which usually come with it. */
+/** The time for the answer's text after the headers, which usually come with it. */
 const ANSWER_TEXT_MS = 1_000;
 /** Enough for a message or the head of an error page. */
 export const MAX_ANSWER_CHARACTERS = 2_000;
@@ -31,7 +31,7 @@ export interface DeliveryRequest {
   readonly deliveryId: string;
   /** JSON, exactly as sent. */
   readonly body: string;
-  /** Each of them signs: two during the 24 hours after a rotation. */
+  /** The secrets, each of which signs: two during the 24 hours after a rotation. */
   readonly secrets: readonly string[];
   /**
    * Awaited before the body's last byte is sent; when it rejects, nothing was sent.
@@ -44,7 +44,7 @@ export interface DeliveryRequest {
 interface DeliveryError {
   readonly code: string;
   readonly message: string;
-  /** For the log only. */
+  /** The cause, for the log only. */
   readonly cause?: unknown;
 }
 
@@ -55,9 +55,9 @@ export interface DeliveryResult {
   readonly status?: number;
   /** The beginning of the answer's body; null where it has none, or is not text. Absent without an answer. */
   readonly answer?: string | null;
-  /** Present exactly when `ok` is false. `code` is of the guarded HTTP client, or `unexpected_status`. */
+  /** The error, present exactly when `ok` is false. `code` is of the guarded HTTP client, or `unexpected_status`. */
   readonly error?: DeliveryError;
-  /** From the DNS lookup on, `beforeLastByte` included. */
+  /** The time from the DNS lookup on, `beforeLastByte` included. */
   readonly durationMs: number;
 }
 
@@ -107,7 +107,7 @@ async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): 
   return { ok: false, status, answer, error: { code: 'unexpected_status', message } };
 }
 
-/** By the bytes alone: what a receiver says of its type may be wrong. A compressed body is no UTF-8. */
+/** Decodes the text by its bytes alone: a receiver's content type may be wrong. A compressed body is no UTF-8. */
 function textOf(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true }).trim();

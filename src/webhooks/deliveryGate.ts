@@ -20,9 +20,9 @@ export interface GateRow {
   readonly event: WebhookEventName;
   readonly subscribed: boolean;
   readonly status: GateStatus;
-  /** Set exactly when `settled`. */
+  /** The outcome, set exactly when `settled`. */
   readonly outcome: GateOutcome | null;
-  /** How often sending was claimed. Reports on an earlier attempt are ignored. */
+  /** The number of times that sending was claimed. Reports on an earlier attempt are ignored. */
   readonly attempt: number;
 }
 
@@ -66,7 +66,8 @@ const FINAL = 'session.finalized';
  * `session.finalized` is next, nothing else of that session can be sent. Events without a subscription are waited for
  * and settle unsent, so that `session.finalized` holds the data of all others even when it is the only one.
  *
- * The timeout expires what is still `waiting`, a late `recording.ready` too: sent after `session.finalized` it would break
+ * The timeout expires what is still `waiting`, a late `recording.ready` too: sent after `session.finalized` it would
+ * break
  * the order. What is `ready` or `sending` by then goes out first, within seconds. Without a subscription to
  * `session.finalized` nothing expires.
  *
@@ -78,10 +79,11 @@ const FINAL = 'session.finalized';
  *
  * When a node fails before the commit of `send_claimed`, the row is `ready` and provably nothing was sent: any node may
  * send it. When it fails after it, the last byte may have been written or not. Once the attempt's lease has expired,
- * `sender_lost` lets an earlier event be sent again, which receivers tell by session and event; but `session.finalized` is
+ * `sender_lost` lets an earlier event be sent again, which receivers tell by session and event; but `session.finalized`
+ * is
  * given up as `unknown`, since at most once allows losing it and not sending it twice. Its data stay in the history.
  *
- * @param rows - In the order of sending; `session.ended` first, `session.finalized` last.
+ * @param rows - The rows in the order of sending; `session.ended` is first, `session.finalized` last.
  * @returns The same array when the event changes nothing.
  */
 export function transitionGate<Row extends GateRow>(rows: readonly Row[], event: GateEvent): readonly Row[] {

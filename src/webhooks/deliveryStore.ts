@@ -16,7 +16,7 @@ export type DeliveredEvent = z.infer<typeof deliveredEvent>;
 export interface WebhookDelivery {
   /** The header `webhook-id`. */
   readonly id: string;
-  /** From 1; an event that is sent again keeps its id. */
+  /** The attempt, from 1; an event that is sent again keeps its id. */
   readonly attempt: number;
   readonly event: DeliveredEvent;
   readonly url: string;
@@ -47,6 +47,6 @@ export interface DeliveryFilter {
 export interface WebhookDeliveryStore {
   /** Newest first. */
   list(projectId: string, filter: DeliveryFilter, page: Page): Promise<PageOf<LoggedDelivery>>;
-  /** Its newest attempt. */
+  /** Finds a delivery with its newest attempt. */
   find(projectId: string, deliveryId: string): Promise<LoggedDelivery | undefined>;
 }

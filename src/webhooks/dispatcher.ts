@@ -6,7 +6,7 @@ import { type SendDeps, sendEvent } from './sendEvent.ts';
 
 export interface DispatcherDeps extends SendDeps, PostSessionTaskDeps {
   readonly makeId: MakeId;
-  /** How long a closing node still sends due events. The rest is then available to other nodes at once. */
+  /** The time for which a closing node still sends due events. The rest is then available to other nodes at once. */
   readonly finishMs: number;
 }
 

@@ -6,7 +6,7 @@ import type { MakeId } from '../base/ids.ts';
 import { type PublishedEvent, withEventId } from '../events/liveEvents.ts';
 import type { EventQueueStore, NewQueuedEvent, RefusedEvents } from './eventQueue.ts';
 
-/** In memory, while the database is away; about 10 MB. */
+/** The most events in memory while the database is unavailable; about 10 MB. */
 const MAX_WAITING = 10_000;
 /** Stored with one statement. */
 const BATCH = 200;
@@ -27,7 +27,7 @@ export interface EventForwarderDeps {
 /** Brings published events into the queues of the webhooks that want them, a moment after they happened. */
 export class EventForwarder {
   readonly #deps: EventForwarderDeps;
-  /** When it was last said that a project's events are refused. */
+  /** When the log last said that a project's events are refused. */
   readonly #refusedAtMs = new LRUCache<string, number>({ max: 1_000 });
   readonly #waiting: NewQueuedEvent[] = [];
   #storing: Promise<void> | undefined;

@@ -48,7 +48,7 @@ export interface EventQueueStore {
   /**
    * Logs an attempt, and removes its event unless it is to be repeated.
    *
-   * @param retryAt - When; null for never.
+   * @param retryAt - The time of the next attempt; null when there is none.
    * @returns False when another node has made this attempt.
    */
   settle(queueId: string, delivery: WebhookDelivery, retryAt: Date | null): Promise<boolean>;
@@ -63,10 +63,8 @@ export interface EventQueueStore {
 }
 
 /**
- * When a failed delivery is repeated: after 5 s, 10 s, 20 s and so on up to ten minutes, and a last time an hour after
- * the
- * event was queued. An event that has waited an hour for those before it is sent once.
- *
+ * Returns when a failed delivery is repeated: after 5 s, 10 s, 20 s and so on up to ten minutes, and a last time an
+ * hour after the event was queued. An event that has waited an hour for those before it is sent once.
  * @param attempt - Number of the failed one, from 1.
  * @returns The time of the next attempt; undefined when the event is given up.
  */

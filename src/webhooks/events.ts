@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type WebhookEventName, webhookEventName } from '../agents/agentConfig.ts';
 import { CALL_END_REASONS, CALL_STATUSES } from '../calls/call.ts';
 
-/** In the order in which a session's events are sent. */
+/** The names in the order in which a session's events are sent. */
 export const WEBHOOK_EVENT_NAMES = webhookEventName.options;
 
 const durationMs = z.int().nonnegative();

@@ -2,14 +2,17 @@ import type { Clock, Timer } from '../base/clock.ts';
 
 /** Work of failed nodes, and what other nodes have added, is found within this time. */
 const POLL_MS = 1_000;
-/** Per node; each may wait ten seconds for its receiver. */
+/** The most tasks of a node; each may wait ten seconds for its receiver. */
 const MAX_RUNNING = 100;
-/** Per node; however slow a project's receiver, nine tenths of the node remain for others. */
+/**
+ * The most tasks of one project on a node; however slow a project's receiver, nine tenths of the node remain for
+ * others.
+ */
 const MAX_RUNNING_PER_PROJECT = 10;
 /** Another node takes over what this one has claimed and not finished by then. */
 export const CLAIM_LEASE_MS = 30_000;
 
-/** How much a node can take on. */
+/** The amount of work that a node can take. */
 export interface ClaimCapacity {
   readonly running: number;
   /** Including running work. */
@@ -30,7 +33,7 @@ export interface FairWorkerDeps {
   /** Other work that a stop waits for. */
   readonly beside?: (() => readonly Promise<unknown>[]) | undefined;
   readonly clock: Clock;
-  /** How long a closing node still does what is due. The rest is then available to other nodes at once. */
+  /** The time for which a closing node still does what is due. The rest is then available to other nodes at once. */
   readonly finishMs: number;
   /** The name of the work in log messages. */
   readonly name: string;

@@ -11,7 +11,7 @@ export const SENDER_LEASE_MS = 3 * DELIVERY_TIMEOUT_MS;
 /** Post-session tasks that are not done by then were lost with their node, and are restarted. */
 export const TASKS_LEASE_MS = 90_000;
 const MAX_TASK_ATTEMPTS = 3;
-/** While only a fact is missing; recording the fact makes the outbox due earlier. */
+/** The interval while only a fact is missing; recording the fact makes the outbox due earlier. */
 const LOOK_AGAIN_MS = 3_600_000;
 
 /** The event to send now. */
@@ -22,7 +22,7 @@ export interface DueEvent {
   readonly attempt: number;
 }
 
-/** What a node has to do for a session. */
+/** The work that a node has to do for a session. */
 export interface Due {
   readonly send: DueEvent | null;
   /** Whether to run the post-session tasks. */

@@ -7,11 +7,11 @@ import type { ClaimCapacity, ClaimedWork } from './fairWorker.ts';
 export interface OutboxEvent extends GateRow {
   /** The same for every attempt; set once the event is next in order. */
   readonly deliveryId: string | null;
-  /** While `sending`: when its sender counts as lost. */
+  /** When the sender counts as lost, while `sending`. */
   readonly leaseUntilMs: number | null;
 }
 
-/** What is left to do for one ended session. Times in milliseconds since the Unix epoch. */
+/** The work that is left for one ended session. Times are in milliseconds since the Unix epoch. */
 export interface Outbox {
   readonly finalizeByMs: number;
   /** Whether `session.finalized` waits for an evaluation. */
@@ -19,7 +19,7 @@ export interface Outbox {
   /** When the post-session tasks may be started, or restarted after their node failed; null when they are done. */
   readonly tasksAtMs: number | null;
   readonly taskAttempts: number;
-  /** In the order of sending. */
+  /** The events in the order of sending. */
   readonly events: readonly OutboxEvent[];
   /** The events whose facts are known; `session.finalized` once its evaluation is done. */
   readonly facts: readonly WebhookEventName[];

@@ -7,7 +7,7 @@ import type { CallReport } from './callReport.ts';
 import { endTasks, TASKS_LEASE_MS } from './outbox.ts';
 import type { OutboxSession, OutboxStore } from './outboxStore.ts';
 
-/** Both tasks end within the lease, after which their node counts as failed. */
+/** The timeout within which both tasks end before the lease does, after which their node counts as failed. */
 const TASK_TIMEOUT_MS = TASKS_LEASE_MS / 2 - 5_000;
 
 /** An ended session, for the models that evaluate and remember it. */

@@ -7,7 +7,7 @@ import type { OutboxStore } from './outboxStore.ts';
 /** A claim that takes longer must not be used: its sender might count as lost before the delivery ends. */
 const MAX_CLAIM_MS = SENDER_LEASE_MS - 2 * DELIVERY_TIMEOUT_MS;
 
-/** What became of a claim. */
+/** The outcome of a claim. */
 export type SendClaimOutcome =
   /** The delivery ended before it claimed the event. */
   | { readonly type: 'not_requested' }

@@ -75,7 +75,7 @@ export async function sendEvent(
   return true;
 }
 
-/** Nothing was sent for a reason of our own: the claim came too late, or the service stopped. */
+/** Whether nothing was sent for a reason of our own: the claim came too late, or the service stopped. */
 function isToBeRepeated({ type }: SendClaimOutcome, result: DeliveryResult): boolean {
   return type === 'unused' && (isStopped(result) || result.error?.code === 'timeout');
 }

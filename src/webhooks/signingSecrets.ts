@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { Clock } from '../base/clock.ts';
 
-/** After a rotation the previous secret signs as well for this time, so that receivers can switch. */
+/** The time for which the previous secret signs as well after a rotation, so that receivers can switch. */
 const PREVIOUS_SIGNS_MS = 24 * 3_600_000;
 /** The secret is as long as the hash's output; more would add nothing. */
 const SECRET_BYTES = 32;

@@ -25,7 +25,7 @@ export interface DeliverySummary
   readonly ok: boolean;
 }
 
-/** Its newest attempt, with the body. */
+/** A delivery with its newest attempt and the body. */
 interface DeliveryDetail extends DeliverySummary, Pick<LoggedDelivery, 'body'> {}
 
 /** The delivery log and the signing secret, for a project's operator. */
