@@ -46,8 +46,8 @@ export function createLogger(level: string, destination: DestinationStream = sta
 }
 
 /**
- * While Redis is away or refuses writes, each request and each timer fails: one such line a second is written, with the
- * number of those before it that were not.
+ * Limits the failures of Redis to one log line a second, with the number of suppressed ones: each request and each
+ * timer fails while Redis is unavailable or refuses writes.
  */
 function limitRedisFailures(): (this: Logger, args: Parameters<LogFn>, method: LogFn) => void {
   let writtenAtMs = Number.NEGATIVE_INFINITY;

@@ -5,7 +5,7 @@ import { REJECTION_REASONS } from '../../calls/trunks/sipRejection.ts';
 import { FRAME_MS } from '../../media/codecs/codec.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 
-/** From a call in a local network to one that rings for a minute. */
+/** The buckets reach from a call in a local network to one that rings for a minute. */
 const SETUP_BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 45, 90];
 /** Up to the maximum of a jitter buffer. @see RFC 3550 section 6.4.1 */
 const JITTER_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2];

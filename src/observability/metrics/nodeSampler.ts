@@ -66,7 +66,7 @@ interface Bin {
   readonly count: number;
 }
 
-/** What a cumulative histogram grew by. */
+/** Returns what a cumulative histogram grew by. */
 function differences(
   buckets: ReadonlyMap<number, number>,
   before: ReadonlyMap<number, number>,
@@ -76,7 +76,7 @@ function differences(
     .toSorted((a, b) => a.upToSeconds - b.upToSeconds);
 }
 
-/** In milliseconds, interpolated within its bin as Prometheus' `histogram_quantile` does. */
+/** Returns a percentile in milliseconds, interpolated within its bin as Prometheus' `histogram_quantile` does. */
 function percentile(bins: readonly Bin[], share: number): number {
   const rank = (bins.at(-1)?.count ?? 0) * share;
   const index = bins.findIndex(({ count }) => count >= rank);

@@ -8,7 +8,7 @@ const HELP =
 /**
  * Renders the delays that the media threads count as a Prometheus histogram.
  *
- * @param threads - For each thread, the number of ticks by delay in steps; the last entry counts all longer delays.
+ * @param threads - The number of ticks by delay in steps, for each thread; the last entry counts all longer delays.
  * @returns Prometheus text format; empty without threads.
  */
 export function renderPlayoutDelay(threads: readonly ArrayLike<number>[]): string {

@@ -5,7 +5,7 @@ import type { MetricsOfProvider } from '../../providers/ports/metrics.ts';
 import type { UtteranceResult } from '../../voice/recognition/heardSpeech.ts';
 import type { SpokenTurn } from '../../voice/turns/turnLatency.ts';
 
-/** From unnoticeable to a line that seems dead. */
+/** The buckets reach from an unnoticeable delay to a line that seems dead. */
 const TURN_BUCKETS_SECONDS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10];
 
 const STAGES: Readonly<Record<keyof LatencyDurations, string>> = {

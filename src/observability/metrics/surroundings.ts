@@ -1,13 +1,13 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** What a node depends on, measured at each scrape. What cannot be measured has no value then. */
+/** Measures what a node depends on, at each scrape. What cannot be measured has no value then. */
 export interface Surroundings {
-  /** By name, whether it answers. */
+  /** Whether each dependency answers, by name. */
   readonly dependencies: () => Promise<ReadonlyMap<string, boolean>>;
   readonly disk: () => Promise<{ readonly freeBytes: number; readonly sizeBytes: number }>;
   /** How far this node's clock is ahead of the database's. */
   readonly clockOffsetMs: () => Promise<number>;
-  /** How long the oldest due webhook event has waited; 0 without one. */
+  /** The time that the oldest due webhook event has waited; 0 without one. */
   readonly webhookDelayMs: () => Promise<number>;
   /** End of the SIP certificate’s validity; absent without TLS. */
   readonly certificateEndMs?: () => Promise<number>;
