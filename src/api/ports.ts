@@ -124,7 +124,7 @@ export interface Dependency {
   readonly name: string;
   /** @throws {Error} When it does not respond. */
   check(): Promise<void>;
-  /** The last known state, without a request; absent when only `check` can tell. */
+  /** The last known state, without a request; undefined when only `check` can tell. */
   isDown?(): boolean;
 }
 
@@ -203,7 +203,7 @@ export interface HttpDeps {
     'suite' | 'case' | 'replay' | 'release' | 'create' | 'enqueue' | 'find' | 'detail' | 'cancel'
   >;
   readonly customers: Pick<Customers, 'find' | 'removeMemory' | 'erase' | 'hashOf'>;
-  /** Hangs up a live call and waits until it has ended; absent on nodes without calls. */
+  /** Hangs up a live call and waits until it has ended; undefined on nodes without calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }
 
@@ -212,16 +212,16 @@ export interface HttpSettings {
   readonly serves: readonly ('api' | 'audioStreams')[];
   /** The models that `GET …/models` lists. */
   readonly modelNames: readonly string[];
-  /** Chat models that agents and nodes may name; absent for all. */
+  /** Chat models that agents and nodes may name; undefined for all. */
   readonly allowedModels?: readonly string[] | undefined;
   /** The installation's. */
   readonly knownProviders: KnownProviders;
   readonly publicUrl: () => string;
   /** False leaves out the console, its sign-in included. Default true. */
   readonly hasConsole?: boolean;
-  /** The built console; absent without a build. */
+  /** The built console; undefined without a build. */
   readonly consoleFolder?: string;
-  /** The built scripts of the widget; absent without a build. */
+  /** The built scripts of the widget; undefined without a build. */
   readonly widgetFolder?: string;
   /** False, a number of proxies, or the addresses of the proxies (CIDRs); the client's is the first other one from the right. */
   readonly trustProxy: false | number | string[];

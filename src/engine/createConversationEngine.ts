@@ -56,7 +56,7 @@ export interface ConversationEngineDeps {
   readonly makeId: MakeId;
   /** How long `session.finalized` waits for the events before it. */
   readonly finalizeTimeoutSeconds: number;
-  /** The call of a phone session; absent where there are no calls. */
+  /** The call of a phone session; undefined when there are no calls. */
   readonly callOf?: (projectId: string, callId: string) => Promise<SessionCall | undefined>;
   /** Called when a session has ended and its webhooks are due. */
   readonly onEnded: () => void;

@@ -91,7 +91,7 @@ export type StreamParty =
   | {
       readonly kind: 'briefing';
       readonly to: string;
-      /** A template; absent for the agent's own words. */
+      /** A template; undefined for the agent's own words. */
       readonly announce?: string;
       readonly acceptBy: 'answer' | 'digit' | 'speech';
       readonly acceptDigit: string;

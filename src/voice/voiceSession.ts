@@ -61,14 +61,14 @@ const RESUME: TurnInput = {
 export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   readonly stream: AudioStream;
   readonly engine: Pick<ConversationEngine, 'runTurn'>;
-  /** What the engine wants to say without having been asked; absent where it never does. */
+  /** What the engine wants to say without having been asked; undefined when it never does. */
   readonly initiative?: (() => TurnInput | undefined) | undefined;
   /** Stores running turns, so that another node can recover them; undefined for a customer's bot. */
   readonly checkpoints?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
-  /** What agent and nodes name; absent where the same recognizer and voice serve all. */
+  /** What agent and nodes name; undefined when the same recognizer and voice serve all. */
   readonly callSpeech?: CallSpeech | undefined;
   readonly speechToText: Recognizer;
-  /** The speech-to-speech models that agent and nodes name; absent where there are none. */
+  /** The speech-to-speech models that agent and nodes name; undefined when there are none. */
   readonly engines?: CallEngines | undefined;
   readonly voiceActivity: VoiceActivityDetection;
   /** What the process has computed so far. Default: the operating system's count. */

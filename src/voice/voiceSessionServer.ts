@@ -51,14 +51,14 @@ export interface VoiceSessionServerDeps
     | 'onError'
   > {
   readonly engine: Pick<ConversationEngine, 'runTurn' | 'find' | 'attach' | 'detach'>;
-  /** Reaches customers' bots of text turns; absent where no call has one. */
+  /** Reaches customers' bots of text turns; undefined when no call has one. */
   readonly bots?: BotAccess | undefined;
   readonly textToSpeech: Synthesizer;
   /** Speaks when the first one fails. */
   readonly fallbackSpeech?: TextToSpeech | undefined;
-  /** Those that agents and nodes name; absent where the vendors above serve all. */
+  /** Those that agents and nodes name; undefined when the vendors above serve all. */
   readonly speechProviders?: SpeechProviders | undefined;
-  /** The speech-to-speech models that agents and nodes name; absent where there are none. */
+  /** The speech-to-speech models that agents and nodes name; undefined when there are none. */
   readonly engines?: SpeechEngines | undefined;
   /** Lets a vendor that speaks while a text is written speak complete texts. */
   readonly forWholeTexts?: CallSpeechDeps['forWholeTexts'] | undefined;

@@ -53,7 +53,7 @@ export interface DeliveryResult {
   readonly ok: boolean;
   /** The HTTP status; undefined when there was no response. */
   readonly status?: number;
-  /** The beginning of the answer's body; null where it has none, or is not text. Absent without an answer. */
+  /** The beginning of the answer's body; null where it has none, or is not text. Undefined without an answer. */
   readonly answer?: string | null;
   /** The error, present exactly when `ok` is false. `code` is of the guarded HTTP client, or `unexpected_status`. */
   readonly error?: DeliveryError;

@@ -65,6 +65,7 @@ export interface EventQueueStore {
 /**
  * Returns when a failed delivery is repeated: after 5 s, 10 s, 20 s and so on up to ten minutes, and a last time an
  * hour after the event was queued. An event that has waited an hour for those before it is sent once.
+ *
  * @param attempt - Number of the failed one, from 1.
  * @returns The time of the next attempt; undefined when the event is given up.
  */

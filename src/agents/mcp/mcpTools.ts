@@ -18,7 +18,7 @@ export interface McpToolResult {
   /** False when the tool itself reports a failure. */
   readonly ok: boolean;
   readonly text: string;
-  /** The result as JSON; absent where it is no JSON. */
+  /** The result as JSON; undefined when it is no JSON. */
   readonly value?: unknown;
 }
 

@@ -17,7 +17,7 @@ export interface Question {
   /** The stable prompt and the conversation. */
   readonly messages: readonly ChatMessage[];
   readonly situation: Situation;
-  /** {@link TurnContext.now}; absent after the session. */
+  /** {@link TurnContext.now}; undefined after the session. */
   readonly now?: string;
 }
 

@@ -16,7 +16,7 @@ export const moveArguments = z.object({ edge: z.string().min(1) });
 /** The selected edge; null stays. */
 export const routeAnswer = z.object({ edge: z.string().min(1).nullable() });
 
-/** Variables by name; null or absent where the conversation has no value. The values are not yet checked. */
+/** Variables by name; null or undefined when the conversation has no value. The values are not yet checked. */
 export const extractAnswer = z.record(z.string(), z.unknown());
 
 /** The answer: one verdict for each criterion, by its name. */

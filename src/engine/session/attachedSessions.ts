@@ -88,7 +88,7 @@ export class AttachedSessions {
    * The session as the last turn left it. Where no other node can have run a turn since this one knows it, the database is
    * not waited for: a caller would hear it.
    *
-   * @param reading - Began with the request for the lock; absent for a new session, and where {@link holdsCall}.
+   * @param reading - Began with the request for the lock; undefined for a new session, and where {@link holdsCall}.
    */
   async upToDate(
     { projectId, sessionId, isNew = false }: NewSession,

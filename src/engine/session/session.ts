@@ -188,11 +188,11 @@ export interface SessionState {
   readonly summary: { readonly text: string; readonly upTo: number } | null;
   /** The customer's memory from earlier sessions. */
   readonly memory: string | null;
-  /** The session's call, as known at its start; absent without one. */
+  /** The session's call, as known at its start; undefined without one. */
   readonly call?: CallFacts;
   /** The node at which the pathway begins, instead of its start node. */
   readonly startNodeId?: string;
-  /** Said instead of the first node's words; absent once it was said. */
+  /** Said instead of the first node's words; undefined once it was said. */
   readonly greeting?: string;
   /** The SIP status that the call is rejected with. */
   readonly rejectedWith?: number;
@@ -248,7 +248,7 @@ export interface Session {
   readonly startedAt: string;
   readonly lastActivityAt: string;
   readonly state: SessionState;
-  /** Finds the session for a client that names none; absent before its first turn, and on a phone. @see ClientConversation */
+  /** Finds the session for a client that names none; undefined before its first turn, and on a phone. @see ClientConversation */
   readonly digest?: string | null;
   /** Size of its stored messages: characters of their JSON, plus a constant for each. Default 0. @see MAX_SESSION_CHARACTERS */
   readonly characters?: number;

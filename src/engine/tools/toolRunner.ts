@@ -21,7 +21,7 @@ export interface ToolOutcome {
   readonly ok: boolean;
   /** The text for the model and the history. */
   readonly text: string;
-  /** The response as JSON; absent where it is no JSON. */
+  /** The response as JSON; undefined when it is no JSON. */
   readonly value?: unknown;
   readonly durationMs?: number;
   readonly status?: number;

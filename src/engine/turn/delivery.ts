@@ -39,7 +39,7 @@ export interface SpokenDelivery {
   readonly commitment?: Commitment;
   /**
    * The model that hears the customer and speaks itself, in place of the chat model; undefined where it has failed. Its
-   * answers begin with `speech`. Absent where there is none on the channel.
+   * answers begin with `speech`. Undefined when there is none on the channel.
    */
   readonly speakingModel?: (engine: EngineConfig) => ChatModel | undefined;
   /**

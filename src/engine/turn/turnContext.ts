@@ -41,7 +41,7 @@ export interface ModelChoice extends Readonly<Record<ExecutionMode, string>> {
     mode: ExecutionMode,
     onFallback: (fallback: ChatFallback) => void,
   ) => ChosenChat;
-  /** The same as `chat`, with its tokens counted for a project. Absent where nothing is counted. */
+  /** The same as `chat`, with its tokens counted for a project. Undefined when nothing is counted. */
   readonly ofInstallation?: (projectId: string) => ChatModel;
 }
 
@@ -160,7 +160,7 @@ export interface TurnContext extends TurnStart, ModelAccess {
   readonly today: string;
   /** Weekday, date, time and zone at the turn's start, as the model is told them. */
   readonly now: string;
-  /** Resolves once the customer's words were searched for variables; absent before the pathway runs. */
+  /** Resolves once the customer's words were searched for variables; undefined before the pathway runs. */
   readonly extraction?: Promise<void>;
 }
 

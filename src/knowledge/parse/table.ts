@@ -46,7 +46,7 @@ export class MergedCells {
     this.#open.delete(column);
   }
 
-  /** @returns Undefined where no cell reaches down into this column. */
+  /** @returns The text of the cell that reaches down into this column; undefined when there is none. */
   textAt(column: number): string | undefined {
     return this.#open.get(column)?.text;
   }

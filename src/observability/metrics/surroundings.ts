@@ -9,7 +9,7 @@ export interface Surroundings {
   readonly clockOffsetMs: () => Promise<number>;
   /** The time that the oldest due webhook event has waited; 0 without one. */
   readonly webhookDelayMs: () => Promise<number>;
-  /** End of the SIP certificate’s validity; absent without TLS. */
+  /** End of the SIP certificate’s validity; undefined without TLS. */
   readonly certificateEndMs?: () => Promise<number>;
 }
 

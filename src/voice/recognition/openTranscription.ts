@@ -13,7 +13,7 @@ export type RecognitionHints = Omit<RecognitionConnectionOptions, 'sampleRateHz'
 
 export interface TranscriptionOptions {
   readonly clock: Clock;
-  /** Accounts for what the recognizer tells; absent where that is not counted. */
+  /** Accounts for what the recognizer tells; undefined when that is not counted. */
   readonly threadTime?: ThreadTime | undefined;
   readonly sampleRateHz: number;
   /** The stream's clock at the first sample. */

@@ -31,7 +31,7 @@ export interface SpeechRecognitionDeps {
   /** The result of {@link SpeechRecognition.requestTranscript}. */
   readonly onTranscript: (transcript: Transcript) => void;
   readonly onTranscriptionFailed: (error: unknown) => void;
-  /** Counts the utterances; absent where they are not. */
+  /** Counts the utterances; undefined when they are not. */
   readonly tally?: HeardTally | undefined;
 }
 

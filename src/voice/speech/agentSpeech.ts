@@ -19,7 +19,7 @@ import { WrittenText } from './writtenText.ts';
 const LOOKAHEAD_MS = 8000;
 
 export interface AgentSpeechDeps extends SpeechPlayoutDeps, SessionSynthesis {
-  /** The voices that agent and nodes name; absent where there is one for all. */
+  /** The voices that agent and nodes name; undefined when there is one for all. */
   readonly callSpeech?: CallSpeech | undefined;
   readonly language: string;
   /** The first text is complete as far as it is synthesized at once. */

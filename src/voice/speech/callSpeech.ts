@@ -11,7 +11,7 @@ import { StreamedSynthesis } from './streamedSynthesis.ts';
 /** How texts are spoken. */
 export interface SessionSynthesis {
   readonly synthesis: SpeechSynthesis;
-  /** Speaks texts while they are written; absent where the vendor takes whole sentences. */
+  /** Speaks texts while they are written; undefined when the vendor takes whole sentences. */
   readonly streamedSynthesis?: StreamedSynthesis | undefined;
   readonly manner?: Pick<AgentVoice, 'speed' | 'pronunciations'> | undefined;
 }

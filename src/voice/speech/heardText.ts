@@ -26,7 +26,7 @@ export interface HeardText {
 
 interface Piece {
   readonly written: string | WrittenText;
-  /** Where its part of the text begins. */
+  /** The offset at which the piece's part of the text begins. */
   readonly from: number;
   to: number | undefined;
   readonly words: TimedWord[];
