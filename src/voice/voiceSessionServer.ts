@@ -293,7 +293,7 @@ async function failoverTexts(
     variables,
   );
   const { filler, apology } = fallbackPhrasesOf(language);
-  const placeholder = release && fillerOf(release.agent, language, session.turn);
-  const waiting = placeholder && renderTemplate(placeholder, variables, { onFailure: () => undefined });
+  const agentFiller = release && fillerOf(release.agent, language, session.turn);
+  const waiting = agentFiller && renderTemplate(agentFiller, variables, { onFailure: () => undefined });
   return { waiting: waiting ?? filler, apology, language, ...(await voiceOf(speech, language)) };
 }

@@ -159,7 +159,7 @@ interface Said {
 }
 
 function note(said: Said, piece: TurnOutput): void {
-  if (piece.type === 'text' || piece.type === 'placeholder') said.text += piece.text;
+  if (piece.type === 'text' || piece.type === 'filler') said.text += piece.text;
   if (piece.type === 'tool_call') said.calls.push(piece.call);
   if (piece.type === 'done') said.isDone = true;
 }

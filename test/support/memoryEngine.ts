@@ -174,7 +174,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     async say(text, more) {
       const outputs = await turn({ kind: 'user_message', text }, more);
       return outputs
-        .map((output) => (output.type === 'text' || output.type === 'placeholder' ? output.text : ''))
+        .map((output) => (output.type === 'text' || output.type === 'filler' ? output.text : ''))
         .join('');
     },
     session() {

@@ -178,7 +178,7 @@ async function answerWhole(deps: HttpDeps, chat: ChatRequest, run: RunTurn): Pro
   const toolCalls: FunctionCall[] = [];
   const outcome: { done?: TurnDone } = {};
   const turn = run((output) => {
-    if (output.type === 'text' || output.type === 'placeholder') text += output.text;
+    if (output.type === 'text' || output.type === 'filler') text += output.text;
     else if (output.type === 'tool_call') toolCalls.push(output.call);
     else if (output.type === 'done') outcome.done = output;
     return undefined;

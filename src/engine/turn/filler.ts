@@ -29,7 +29,7 @@ export async function withFiller<Result>(
     () => 'settled' as const,
     () => 'settled' as const,
   );
-  if ((await Promise.race([settled, late])) === 'late') await say(turn, 'placeholder', turn.render(filler));
+  if ((await Promise.race([settled, late])) === 'late') await say(turn, 'filler', turn.render(filler));
   cancel();
   return await work;
 }
@@ -37,7 +37,7 @@ export async function withFiller<Result>(
 /** Says one of the agent's `placeholderMessages`, where it has any. */
 export async function sayFiller(turn: TurnContext): Promise<void> {
   const text = fillerOfTurn(turn);
-  if (text !== undefined) await say(turn, 'placeholder', turn.render(text));
+  if (text !== undefined) await say(turn, 'filler', turn.render(text));
 }
 
 function fillerOfTurn(turn: TurnContext): string | undefined {

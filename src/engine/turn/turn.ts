@@ -139,7 +139,7 @@ export type TurnOutput =
   /** The model speaks itself. */
   | { readonly type: 'speech'; readonly speech: SpokenAnswer }
   /** A filler while a tool runs; part of the transcript. */
-  | { readonly type: 'placeholder'; readonly text: string }
+  | { readonly type: 'filler'; readonly text: string }
   /** A complete call of one of the client's tools. */
   | { readonly type: 'tool_call'; readonly index: number; readonly call: FunctionCall }
   | { readonly type: 'action'; readonly action: TurnAction }

@@ -212,7 +212,7 @@ export async function emit({ signal, sink }: TurnContext, output: TurnOutput): P
 }
 
 /** Says words that no model streams; after other words they start on a new line. */
-export async function say(turn: TurnContext, type: 'text' | 'placeholder', words: string): Promise<void> {
+export async function say(turn: TurnContext, type: 'text' | 'filler', words: string): Promise<void> {
   turn.signal.throwIfAborted();
   const text = lineBreakAfter(turn.journal.said()) + words;
   turn.journal.say(text);

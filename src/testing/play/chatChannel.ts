@@ -142,7 +142,7 @@ export class ChatChannel implements PlayChannel {
     const transfers: string[] = [];
     let said = '';
     const sink = (output: TurnOutput) => {
-      if (output.type === 'text' || output.type === 'placeholder') said += output.text;
+      if (output.type === 'text' || output.type === 'filler') said += output.text;
       if (output.type === 'action' && output.action.kind === 'transfer') {
         const { to, options } = output.action;
         transfers.push(...(options?.targets ?? [to]).map((target) => toTransferTarget(target).to));

@@ -25,7 +25,7 @@ const NO_USAGE = { modelCalls: 0, promptTokens: 0, completionTokens: 0, totalTok
 /** Turns in which the bot's words are said. It answers digits when it has had enough of them, by its own initiative. */
 const SPEAKING: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'user_message', 'say']);
 /** The bot has something to say by itself. */
-const OWN_WORDS: TurnInput = { kind: 'say', text: '' };
+const BOT_TURN: TurnInput = { kind: 'say', text: '' };
 
 export interface BotConversationDeps {
   readonly session: Session;
@@ -64,7 +64,7 @@ export class BotConversation {
   }
 
   /** Returns the bot's own turn, when it wants to say something without a request. */
-  readonly initiative = (): TurnInput | undefined => (this.#words.isEmpty ? undefined : OWN_WORDS);
+  readonly initiative = (): TurnInput | undefined => (this.#words.isEmpty ? undefined : BOT_TURN);
 
   readonly runTurn: ConversationEngine['runTurn'] = async (_session, buildRequest, sink, signal) => {
     const { session } = this.#deps;

@@ -107,7 +107,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
   #hasText = false;
   /** All text that was to be spoken. */
   #written = '';
-  #hasOwnWords = false;
+  #hasFallbackText = false;
   /** The engine has started, and stores what the caller said even if the answer fails. */
   #hasStarted = false;
   /** The answer was played to its end. */
@@ -178,7 +178,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
     if (filler === undefined || nowMs - this.#starvedSinceMs < FILLER_AFTER_MS) return;
     if (this.#fillerAtMs !== undefined && nowMs - this.#fillerAtMs < FILLER_INTERVAL_MS) return;
     this.#fillerAtMs = nowMs;
-    this.#sayOwn(filler);
+    this.#sayFallback(filler);
   }
 
   #openSpeech(): Speech {
@@ -265,7 +265,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
         this.#hasText = true;
         this.speech.play(output.speech);
         return;
-      case 'placeholder':
+      case 'filler':
         this.timestamps.firstTextAtMs ??= this.#deps.clock.monotonicMs();
         this.#written += output.text;
         this.speech.completeText();
@@ -289,23 +289,23 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
     const fallback = this.#hasText
       ? undefined
       : this.#deps.settings.fallbackPhrase(input, isLast, isTransfer);
-    if (fallback !== undefined) this.#sayOwn(fallback);
+    if (fallback !== undefined) this.#sayFallback(fallback);
     this.speech.finish();
     this.#isPlayed = (await this.speech.playout.ended) === 'played';
     const latency = WITHOUT_LATENCY.has(input.kind) ? undefined : turnLatency(this.timestamps, this.#waits);
     return { ...this.#heardSoFar(), interrupted: !this.#isPlayed, ...latency };
   }
 
-  /** Says words that the engine does not know of. */
-  #sayOwn(text: string): void {
+  /** Says a fallback phrase or filler, which the engine did not generate. */
+  #sayFallback(text: string): void {
     this.speech.say(text);
     this.#written = `${this.#written} ${text} `;
-    this.#hasOwnWords = true;
+    this.#hasFallbackText = true;
   }
 
   #heardSoFar(): Delivered {
     const text = this.speech.heardText();
-    const own = this.#hasOwnWords ? { generatedText: this.#written.trim() } : {};
+    const generated = this.#hasFallbackText ? { generatedText: this.#written.trim() } : {};
     const { provider } = this.speech;
     const { clock } = this.#deps;
     const spokenFromMs = agentStartEpochMs(this.timestamps, clock.monotonicMs(), clock.now());
@@ -314,7 +314,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
       ...(spokenFromMs === undefined ? {} : { spokenFromMs }),
       ...(provider === undefined ? {} : { speech: { synthesis: provider } }),
       ...(this.speech.heard ? { heard: this.speech.heard } : {}),
-      ...own,
+      ...generated,
     };
     if (this.#stopped !== 'interrupted') return { ...spoken, interrupted: false, events: [] };
     const { stopMs } = this.speech.playout;

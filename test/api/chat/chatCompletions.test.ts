@@ -173,7 +173,7 @@ describe('Token usage', () => {
 test('Fillers are part of the text; actions are ignored', async () => {
   rig.server.conversations.play(async function* () {
     yield { type: 'action', action: { kind: 'send_dtmf', digits: '1' } };
-    yield { type: 'placeholder', text: 'One moment… ' };
+    yield { type: 'filler', text: 'One moment… ' };
     yield { type: 'action', action: { kind: 'transfer', to: '+886212345678' } };
     yield { type: 'text', text: 'Here it is' };
   });

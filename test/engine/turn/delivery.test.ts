@@ -152,8 +152,8 @@ test('After a model failure the pathway takes its fallback with a filler and wit
     { kind: 'failure' },
     { history: [{ role: 'user', content: 'Hi' }] },
   );
-  expect(outputs.filter(({ type }) => type === 'text' || type === 'placeholder')).toEqual([
-    { type: 'placeholder', text: 'One moment.' },
+  expect(outputs.filter(({ type }) => type === 'text' || type === 'filler')).toEqual([
+    { type: 'filler', text: 'One moment.' },
     { type: 'text', text: '\nA person will call you back.' },
   ]);
   expect(outputs.at(-1)).toMatchObject({ type: 'done', ended: 'end_node' });

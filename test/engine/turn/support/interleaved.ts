@@ -190,7 +190,7 @@ export function interleavedNodes(scheduler: Scheduler, outage: Outage | null = n
 }
 
 function note(seen: Seen, output: TurnOutput): void {
-  if (output.type === 'text' || output.type === 'placeholder') seen.text += output.text;
+  if (output.type === 'text' || output.type === 'filler') seen.text += output.text;
   if (output.type === 'done') seen.isDone = true;
 }
 
