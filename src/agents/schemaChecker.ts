@@ -6,7 +6,7 @@
 export interface SchemaChecker {
   /** @returns The problem of the schema of a tool's parameters, if there is one. */
   checkSchema(projectId: string, schema: object): Promise<string | undefined>;
-  /** @returns Why the arguments do not fit the parameters, if they do not. */
+  /** @returns The reason for which the arguments do not fit the parameters, if they do not. */
   checkArguments(projectId: string, schema: object, args: object): Promise<string | undefined>;
 }
 

@@ -165,7 +165,7 @@ export function unusedOptions(options: Partial<TransferOptions>): ErrorDetail[] 
   ];
 }
 
-/** Why a request cannot be carried out as it is given. */
+/** Returns why a request cannot be carried out as it is given. */
 export function transferObjections(options: TransferOptions): ErrorDetail[] {
   const { announce } = options;
   const objection = announce === undefined ? undefined : checkTemplate(announce);

@@ -52,9 +52,9 @@ export async function idempotent<Body>(
 }
 
 /**
- * Like {@link idempotent}, for work that has steps outside the transaction. A repetition that arrives meanwhile waits for
- * the first request. Where a node dies at work its lock expires, and the work runs again, so it must refuse what exists
- * already, or be harmless.
+ * Does the same as {@link idempotent} for work that has steps outside the transaction. A repetition that arrives
+ * meanwhile waits for the first request. When a node dies at work its lock expires, and the work runs again, so it must
+ * refuse what exists already, or be harmless.
  *
  * @param work - Calls `store` once, with what belongs into the transaction; that may return an earlier response.
  * @throws {CallwayError} 409 `idempotency_key_reused`, `idempotency_key_in_use` after the longest wait

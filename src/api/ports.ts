@@ -208,7 +208,7 @@ export interface HttpDeps {
 }
 
 export interface HttpSettings {
-  /** Besides `/healthz`, `/readyz` and `/metrics`: the public API, the WebSockets of audio streams. */
+  /** What the node serves besides `/healthz`, `/readyz` and `/metrics`: the public API, the WebSockets of audio streams. */
   readonly serves: readonly ('api' | 'audioStreams')[];
   /** The models that `GET …/models` lists. */
   readonly modelNames: readonly string[];

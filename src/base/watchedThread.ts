@@ -72,7 +72,7 @@ export class WatchedThread {
     this.#timer = clock.setTimer(() => this.#terminate(`the ${name} does not start`), START_TIMEOUT_MS);
   }
 
-  /** Why the thread is gone. */
+  /** The reason for which the thread is gone. */
   get goneReason(): string | undefined {
     return this.#goneReason;
   }

@@ -43,7 +43,7 @@ cases:
       - { type: not_said, value: as an AI }
 `;
 
-/** Writes an example. @returns Its file. @throws {CommandError} Where it exists already. */
+/** Writes an example. @returns Its file. @throws {CommandError} When it exists already. */
 export async function initSuites(folder: string): Promise<string> {
   const file = join(folder, 'before-each-release.yaml');
   await makeFolder(folder);

@@ -22,7 +22,7 @@ export interface AgentTestDeps {
  * Runs a suite of a demo agent by the commands of a pipeline, `callway test push` and `callway test run`.
  *
  * @param suite - Name of its file.
- * @throws {DemoError} Unless each case passes.
+ * @throws {DemoError} When a case does not pass.
  */
 export async function testAgent(
   name: DemoAgentName,

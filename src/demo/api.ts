@@ -5,7 +5,7 @@ import { DemoError } from './demoError.ts';
 export interface Api {
   /** @throws {DemoError} When the response is an error or does not match the schema. */
   request<Answer>(method: string, path: string, answer: z.ZodType<Answer>, body?: object): Promise<Answer>;
-  /** @throws {DemoError} As `request`. */
+  /** @throws {DemoError} When `request` throws it. */
   download(url: string): Promise<Uint8Array>;
 }
 

@@ -127,7 +127,7 @@ export interface ChunkStore {
     vectors: readonly { readonly chunkId: string; readonly vector: Float32Array }[],
     at: string,
   ): Promise<boolean>;
-  /** Like {@link listWithoutVector}, for the vectors of their sentences. */
+  /** Does the same as {@link listWithoutVector} for the vectors of their sentences. */
   listWithoutSentences: ChunkStore['listWithoutVector'];
   /** Stores all of a chunk's sentences at once. A chunk that was removed gets none. */
   storeSentences(datasetId: string, chunkId: string, vectors: readonly Float32Array[]): Promise<void>;

@@ -24,7 +24,7 @@ const PREVIEWS_OF_A_PROJECT_AT_ONCE = 2;
 const MAX_WAITING_OF_A_PROJECT = 8;
 const MAX_WAITING = 1000;
 const MAX_PROJECTS = 10_000;
-/** For the first sound, and between two. */
+/** The timeout of the first sound, and between two. */
 const SILENCE_TIMEOUT_MS = 10_000;
 /** The timeout of the whole preview: a server that sends little at a time holds a place that others wait for. */
 const TOTAL_TIMEOUT_MS = 60_000;

@@ -76,7 +76,7 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   /** Suppresses noise; undefined on an installation that never does. */
   readonly noiseSuppression?: NoiseSuppression | undefined;
   readonly clock: Clock;
-  /** It is not known yet who has answered the call, and again whenever that changes. */
+  /** Called when it is not yet known who answered the call, and whenever that changes. */
   readonly onAnsweredBy?: AnsweredByMonitorDeps['onAnsweredBy'];
   /** A turn in which the agent was heard has ended. */
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
@@ -99,7 +99,7 @@ export interface VoiceSessionOptions {
 export interface VoiceReport {
   readonly outcome: SessionOutcome;
   readonly answeredBy: AnsweredBy;
-  /** In order. */
+  /** The spoken turns, in order. */
   readonly turns: readonly SpokenTurn[];
   /** Answers that the caller interrupted. */
   readonly interruptions: number;

@@ -56,7 +56,7 @@ export interface VoiceSessionServerDeps
   readonly textToSpeech: Synthesizer;
   /** Speaks when the first one fails. */
   readonly fallbackSpeech?: TextToSpeech | undefined;
-  /** Those that agents and nodes name; undefined when the vendors above serve all. */
+  /** The vendors that agents and nodes name; undefined when the vendors above serve all. */
   readonly speechProviders?: SpeechProviders | undefined;
   /** The speech-to-speech models that agents and nodes name; undefined when there are none. */
   readonly engines?: SpeechEngines | undefined;

@@ -53,7 +53,7 @@ export class WebhookDispatcher {
     await outbox.release(instanceId, new Date(clock.now()));
   }
 
-  /** Beside the deliveries, which do not wait for a model. */
+  /** Starts the post-session tasks. They run beside the deliveries, which do not wait for a model. */
   #startTasks(session: ClaimedWork, signal: AbortSignal): void {
     const task = runPostSessionTasks(this.#deps, session.id, signal, () => this.wake())
       .catch((error: unknown) =>

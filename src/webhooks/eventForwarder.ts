@@ -10,7 +10,7 @@ import type { EventQueueStore, NewQueuedEvent, RefusedEvents } from './eventQueu
 const MAX_WAITING = 10_000;
 /** Stored with one statement. */
 const BATCH = 200;
-/** Between two statements, which bounds what events cost the database. */
+/** The interval between two statements, which limits the load on the database. */
 const PAUSE_MS = 100;
 const RETRY_MS = 1_000;
 const REFUSED_AGAIN_MS = 60_000;

@@ -27,7 +27,7 @@ export interface NewQueuedEvent {
 /** An event whose turn it is. */
 export interface QueuedEvent extends Pick<NewQueuedEvent, 'deliveryId' | 'sessionId' | 'type' | 'body'> {
   readonly webhook: WebhookKind;
-  /** Earlier attempts. */
+  /** The number of earlier attempts. */
   readonly attempt: number;
   readonly queuedAtMs: number;
 }

@@ -15,7 +15,7 @@ export const CLAIM_LEASE_MS = 30_000;
 /** The amount of work that a node can take. */
 export interface ClaimCapacity {
   readonly running: number;
-  /** Including running work. */
+  /** The limit of a project, running work included. */
   readonly perProject: number;
   readonly runningByProject: ReadonlyMap<string, number>;
 }

@@ -18,7 +18,7 @@ const LOOK_AGAIN_MS = 3_600_000;
 export interface DueEvent {
   readonly event: WebhookEventName;
   readonly deliveryId: string;
-  /** Earlier attempts. */
+  /** The number of earlier attempts. */
   readonly attempt: number;
 }
 

@@ -35,7 +35,7 @@ export interface ApiAuthenticatorDeps {
 export interface ApiAuthenticator {
   /** The holder of the credential; undefined when it is not valid. */
   authenticate(credential: string): Promise<Principal | undefined>;
-  /** Like `authenticate`, without a lookup: knows the admin token and recently used keys. */
+  /** Authenticates as `authenticate` does, but without a lookup: knows the admin token and recently used keys. */
   authenticateFromCache(credential: string): Principal | undefined;
   /** Whether this key was valid on this node before and has not been revoked since; a lookup tells whether it still is. */
   isKnown(credential: string): boolean;

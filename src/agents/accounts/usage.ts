@@ -32,7 +32,7 @@ export interface DayUsage {
 
 export interface UsageStore {
   add(used: readonly DayUsage[]): Promise<void>;
-  /** Newest day first. */
+  /** Lists the usage, newest day first. */
   since(projectId: string, day: string): Promise<Omit<DayUsage, 'projectId'>[]>;
 }
 

@@ -17,7 +17,7 @@ export interface PathwayGraph {
 }
 
 export interface TemplateInNode {
-  /** Within the node: `['data', 'prompt']`. */
+  /** The path within the node: `['data', 'prompt']`. */
   readonly path: readonly PropertyKey[];
   readonly template: string;
 }

@@ -42,7 +42,7 @@ const TAG_START = /\{\{|\{%/;
 export const MAX_TAGS = 300;
 /** Tags by characters: for each missing variable and each error, the library reads the template up to its place. */
 const MAX_READ_CHARACTERS = 5_000_000;
-/** It also divides the template into lines. */
+/** A line costs as much as this many characters, since the library also divides the template into lines. */
 const CHARACTERS_PER_LINE = 8;
 
 /** Tags that read files, change the variables, write HTML, or bypass the memory limit or the escaping of outputs. */

@@ -9,7 +9,7 @@ const ONE_VARIABLE = /^\s*\{\{-?\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*-?\}\}\s*$/;
  * Renders every string in a JSON value, at any depth; keys stay as they are. A string that is one variable and nothing
  * else, such as `{{ age }}`, becomes the variable's value, with its type.
  *
- * @throws {CallwayError} As {@link renderTemplate}, and when the value is nested deeper than 32 levels.
+ * @throws {CallwayError} When {@link renderTemplate} throws it, and when the value is nested deeper than 32 levels.
  */
 export function renderDeep(
   value: unknown,

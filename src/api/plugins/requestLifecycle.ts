@@ -73,7 +73,7 @@ function levelOf(method: string, status: number): 'debug' | 'info' | 'warn' {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? 'debug' : 'info';
 }
 
-/** Like the error that Node reports for slow headers. */
+/** Builds the error of a slow body, whose code is that of Node's error for slow headers. */
 function bodyTimeoutError(path: string): Error {
   const code = 'ERR_HTTP_REQUEST_TIMEOUT';
   return Object.assign(new Error('the request body took too long'), { code, path });

@@ -28,9 +28,9 @@ export interface OverloadParts {
 export interface Admission {
   /** The monitor, for the metrics and `/readyz`. */
   readonly overload: OverloadMonitor;
-  /** Why an order of a call is refused; undefined while orders are accepted. */
+  /** Returns why an order of a call is refused; undefined while orders are accepted. */
   readonly orderRefusal: () => CallwayError | undefined;
-  /** Why a call or an audio stream that this node would run is refused, and queued calls are left to other nodes. */
+  /** Returns why this node refuses a call or an audio stream, and leaves queued calls to other nodes. */
   readonly callRefusal: () => CallwayError | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface BuiltRecordings {
   readonly store: RecordingStore;
   readonly urls: RecordingUrls;
   readonly calls: CallRecordings;
-  /** Those of all nodes. */
+  /** The recordings of all nodes. */
   shared(requests: CallRequests): Pick<RecordingStore, 'open'>;
   /** Answers other nodes that look for a recording of this one. @returns Stops it. */
   offer(bus: NodeBus): () => void;

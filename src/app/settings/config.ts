@@ -45,7 +45,7 @@ export function readEnvironment(file = '.env'): Readonly<Record<string, string |
 /**
  * Parses environment variables into the configuration. An empty value counts as not set.
  *
- * @throws {ConfigurationError} With every invalid variable.
+ * @throws {ConfigurationError} When variables are invalid; it names all of them.
  */
 export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(

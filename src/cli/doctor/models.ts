@@ -121,7 +121,7 @@ function usesOf(config: Config): Use[] {
   return own || models.length === 0 ? [...uses, embeddings] : uses;
 }
 
-/** Those of speech that are not that of `OPENAI_*`. */
+/** Returns the endpoints of speech whose settings differ from `OPENAI_*`. */
 function ownSpeechEndpoints(config: Config): Use[] {
   return (['STT', 'TTS'] as const).flatMap((setting) => {
     const isOwn = config[`${setting}_BASE_URL`] !== undefined || config[`${setting}_API_KEY`] !== undefined;
@@ -137,7 +137,7 @@ function ownSpeechEndpoints(config: Config): Use[] {
   });
 }
 
-/** Those of the settings, and those that agents may name. */
+/** Returns the chat endpoints of the settings, and those that agents may name. */
 function otherChatEndpoints(config: Config): Use[] {
   const anthropic = credentialsOf(config, 'ANTHROPIC');
   const google = credentialsOf(config, 'GOOGLE');

@@ -12,7 +12,7 @@ import type {
   TurnMachineState,
 } from './turnMachineState.ts';
 
-/** More nodes than a turn of a sound pathway enters; a pathway that moves in circles without a word stops here. */
+/** The most nodes that a turn enters: a pathway that moves in circles without a word stops here. */
 const MAX_HOPS = 25;
 
 /** Inputs without a customer who could answer a question. */

@@ -192,7 +192,7 @@ export interface SessionState {
   readonly call?: CallFacts;
   /** The node at which the pathway begins, instead of its start node. */
   readonly startNodeId?: string;
-  /** Said instead of the first node's words; undefined once it was said. */
+  /** The text that is said instead of the first node's words; undefined once it was said. */
   readonly greeting?: string;
   /** The SIP status that the call is rejected with. */
   readonly rejectedWith?: number;

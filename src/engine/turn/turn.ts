@@ -154,7 +154,7 @@ export type TurnAction =
 export interface TurnDone {
   readonly type: 'done';
   readonly finishReason: 'stop' | 'tool_calls';
-  /** Why the session ended with this turn. */
+  /** The reason for which the session ended with this turn. */
   readonly ended: 'end_node' | 'end_call_tool' | null;
   /** The model that answered. */
   readonly model: string;

@@ -37,7 +37,7 @@ function tooLarge(limit: number, what: string): DocumentError {
 export class MergedCells {
   readonly #open = new Map<number, { readonly text: string; rowsLeft: number }>();
 
-  /** @param rows - Including the first. */
+  /** @param rows - The number of rows, the first included. */
   begin(column: number, text: string, rows = Number.POSITIVE_INFINITY): void {
     this.#open.set(column, { text: text.length > MAX_REPEATED_CHARACTERS ? '' : text, rowsLeft: rows - 1 });
   }

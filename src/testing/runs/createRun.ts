@@ -13,7 +13,7 @@ const MAX_CHECKS = 20_000;
 const KEPT_RUNS = 500;
 const SEEDS = 2 ** 31;
 
-/** Over the stores of a transaction. */
+/** The stores of the transaction that creates a run. */
 export interface CreateRunStores {
   readonly testRuns: Pick<TestRunStore, 'insert' | 'find' | 'trim'>;
   readonly quotas: QuotaStore;

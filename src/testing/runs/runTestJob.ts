@@ -15,7 +15,7 @@ import type { ClaimedPlay, PlayedDefinition, PlayResult, TestRunStore } from './
 /** Plays of a project at once, over all nodes. */
 const MAX_RUNNING_PLAYS = MAX_CONCURRENCY;
 const WAIT_FOR_OTHERS_MS = 500;
-/** After this long a job goes to the end of the queue, so that projects take turns. */
+/** The time after which a job goes to the end of the queue, so that projects take turns. */
 const TIME_SLICE_MS = 1_000;
 const CANCEL_CHECK_MS = 1_000;
 const MAX_PLAY_MS = 600_000;

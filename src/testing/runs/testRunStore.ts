@@ -10,7 +10,7 @@ export interface PlayResult {
   readonly sessionId?: string;
   /** The key of the call's recording; undefined for a chat. */
   readonly recordingKey?: string;
-  /** Why it could not be played. */
+  /** The reason for which it could not be played. */
   readonly error?: string;
   readonly verdicts: readonly Verdict[];
   /** The latencies of the agent's answers. */

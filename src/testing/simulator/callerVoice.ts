@@ -11,7 +11,7 @@ export const SOFT_EDGE_MS = 60;
 export interface CallerVoiceOptions {
   readonly sampleRateHz: number;
   readonly seed: number;
-  /** Behind the caller, with a root mean square of 1; undefined for silence. */
+  /** The sound behind the caller, with a root mean square of 1; undefined for silence. */
   readonly noise?: Float32Array | undefined;
   /** The signal-to-noise ratio of the words over the noise. */
   readonly snrDb: number;

@@ -31,7 +31,7 @@ export class CallTranscription implements Transcription {
   #current: Transcription | undefined;
   /** Waits for the end of the open utterance. */
   #next: readonly Recognizer[] | undefined;
-  /** Behind the current recognizer. */
+  /** The recognizers that follow the current one. */
   #fallbacks: readonly Recognizer[] = [];
   /** What the next recognizer is to hear: all, before the first one, then the open utterance. */
   #kept: { readonly frame: Int16Array; readonly context: FrameContext }[] = [];

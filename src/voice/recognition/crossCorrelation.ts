@@ -3,7 +3,7 @@ export interface CrossCorrelator {
   /**
    * @param window - `windowLength` samples.
    * @param reference - `windowLength + offsets - 1` samples.
-   * @returns For each offset, the sum of products of the window with the reference from there. Valid until the next call.
+   * @returns The sum of products of the window with the reference from each offset on. Valid until the next call.
    */
   correlate(window: Float64Array, reference: Float64Array): Float64Array;
 }

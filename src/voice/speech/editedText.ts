@@ -26,7 +26,7 @@ export class EditedText {
   /**
    * Replaces each match of a global pattern.
    *
-   * @param replacement - Given the match and its offset; undefined leaves the match as it is.
+   * @param replacement - Returns the replacement of a match; undefined leaves the match as it is.
    */
   replace(pattern: RegExp, replacement: (match: RegExpExecArray) => string | undefined): this {
     const edits = [...this.#text.matchAll(pattern)].flatMap((match) => {

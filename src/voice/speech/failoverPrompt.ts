@@ -6,9 +6,9 @@ import { WrittenText } from './writtenText.ts';
 
 /** What the caller hears when this node fails. */
 export interface FailoverTexts {
-  /** Said while another node takes over. */
+  /** The text that is said while another node takes over. */
   readonly waiting: string;
-  /** Said when no node takes over. */
+  /** The text that is said when no node takes over. */
   readonly apology: string;
   readonly language: string;
 }

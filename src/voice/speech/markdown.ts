@@ -40,7 +40,7 @@ const KEYS = /(?<![^\s("'“‘«`])[*#\d]*[*#][*#\d]*(?![^\s.,;:!?)"'”’»`]
 const NO_KEYS = /^(?:#\d+|\*\*\d*|\*\d+\*|\*\*\d+\*\*|[*#]{2,})$/;
 const PRODUCT = /^\d+(?:\*\d+)+$/;
 const TIMES = /(?<=\d\s)\*(?=\s\d)/g;
-/** Between the cells of a table, and at the ends of its rows. */
+/** Matches the marks between the cells of a table, and at the ends of its rows. */
 const BARS = /[^\S\n]*(?:\|\s*)+/g;
 /** A link that is none for CommonMark, since its address has a space. */
 const LOOSE_LINK = /!?\[(?=[^[\]\n]*\]\([^()\n]*\))|(?<=[^[\]\n])\]\([^()\n]*\)/g;

@@ -15,7 +15,7 @@ import { KnownConversation } from './knownConversation.ts';
 
 /** The timeout of the connection, and then of the first sound or tool call of an answer. */
 const START_TIMEOUT_MS = 1500;
-/** Between two pieces of an answer; it comes faster than it is played. */
+/** The timeout between two pieces of an answer, which comes faster than it is played. */
 const GAP_TIMEOUT_MS = 4000;
 
 export interface EngineConversationDeps {

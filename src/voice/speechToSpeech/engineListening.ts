@@ -10,7 +10,7 @@ import { NO_WORDS } from '../recognition/transcription.ts';
 
 /** The answer does not wait longer for the caller's words. */
 const WORDS_TIMEOUT_MS = 600;
-/** Later than this another recognizer transcribes the words. */
+/** The timeout after which another recognizer transcribes the words. */
 const LATE_WORDS_TIMEOUT_MS = 5000;
 /** Stands for words that are not known yet. */
 const UNKNOWN_WORDS = '…';

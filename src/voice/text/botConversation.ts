@@ -50,7 +50,7 @@ export class BotConversation {
   #current: CurrentNode;
   /** The language in which the caller is understood, where it differs from the spoken one. */
   #understood: string | undefined;
-  /** Sent for a turn that was cancelled; the next turn's words begin with it. */
+  /** The words that were sent for a cancelled turn; the next turn's words begin with them. */
   #sent = '';
   #turns = 0;
 

@@ -22,7 +22,7 @@ import { GatewayLanguage } from './gatewayLanguage.ts';
 import { TextSpeech } from './textSpeech.ts';
 import type { TextStream } from './textStream.ts';
 
-/** Between two looks at what is due. */
+/** The interval at which timeouts are checked. */
 const TICK_MS = 100;
 /** The gateway ends its session this soon after it was told to. */
 const END_TIMEOUT_MS = 5000;
@@ -70,7 +70,7 @@ export class TextSession {
   #answered = '';
   /** What a cancelled turn was about. */
   #carried: { readonly text: string; readonly atMs: number } | undefined;
-  /** Since when neither side speaks. */
+  /** When both sides fell silent. */
   #idleSinceMs = 0;
   /** Start of a silence that the agent has reprompted in. */
   #silentSinceMs: number | undefined;

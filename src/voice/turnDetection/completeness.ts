@@ -3,7 +3,7 @@ export type Completeness =
   | 'complete'
   | 'open'
   | 'incomplete'
-  /** Within a number told in groups, or a name spelled letter by letter. */
+  /** The caller is in the middle of a number told in groups, or of a name spelled letter by letter. */
   | 'dictating';
 
 /** A number of this many digits is the start of a longer one rather than an amount, an hour or an age. */

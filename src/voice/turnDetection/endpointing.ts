@@ -46,9 +46,9 @@ export interface CallerTurn {
 
 /** How a caller speaks, learned during the session: averages of the pauses after which the caller continued. */
 export interface CallerPauses {
-  /** The average after words that could have been all. */
+  /** The average pause after words that could have been all. */
   readonly averageMs?: number | undefined;
-  /** Within a number. */
+  /** The average pause within a number. */
   readonly dictationMs?: number | undefined;
 }
 

@@ -138,7 +138,7 @@ export class TurnSettings {
     if (this.#node) this.#policy = this.policyAt(this.#node);
   }
 
-  /** Another recognizer hears the caller. */
+  /** Switches to the abilities of another recognizer. */
   useRecognizer(abilities: RecognizerAbilities): void {
     this.#recognizer = abilities;
   }

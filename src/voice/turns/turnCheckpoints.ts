@@ -11,7 +11,7 @@ export interface TurnCheckpointsDeps {
   readonly onError: (error: unknown, message: string) => void;
 }
 
-/** After a failed write the store may be down: no write for this long. */
+/** The pause in writing after a failed write, since the store may be down. */
 const RETRY_AFTER_MS = 10_000;
 
 /** Stores checkpoints of the running turn, with which another node recovers it when this one fails. Never blocks. */

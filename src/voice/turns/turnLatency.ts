@@ -42,7 +42,8 @@ export interface SpokenTurn {
 }
 
 /**
- * From the end of the caller's speech to the agent's first sample, as a recording of both sides shows it, with its parts.
+ * Measures from the end of the caller's speech to the agent's first sample, as a recording of both sides shows it,
+ * with its parts.
  *
  * The total is counted in the stream's samples. The process's clock only divides it; playout gets the rest.
  *

@@ -31,7 +31,7 @@ import type { Problem } from './problem.ts';
 
 /** The providers of the installation and of the project. */
 export interface KnownProviders {
-  /** Those that have credentials. */
+  /** The providers that have credentials. */
   readonly configured: ReadonlySet<CredentialName>;
   /** The recognition provider that serves when neither agent nor node names one. */
   readonly recognition: RecognitionProvider;

@@ -36,7 +36,7 @@ export interface Destinations {
   }[];
 }
 
-/** Why a project may not call a normalized target; undefined where it may. */
+/** Returns why a project may not call a normalized target; undefined when it may. */
 export type RefuseDestination = (destinations: Destinations, target: TransferTarget) => string | undefined;
 
 export interface ReviewOptions extends KnownNames {

@@ -30,7 +30,7 @@ function unraisedEvent(edge: PathwayEdge, node: PathwayNode, edges: readonly Pat
   return objection === undefined ? [] : [{ edge, code: 'event_never_raised', message: objection }];
 }
 
-/** Why a node has no such result of a tool. */
+/** Returns why a node has no such result of a tool. */
 function resultObjection({ tool, ok }: ToolResult, node: PathwayNode): string | undefined {
   if (node.type === 'transfer') {
     const isFailure = ok !== true && (tool === undefined || tool === TRANSFER_TOOL);
@@ -47,7 +47,7 @@ function resultObjection({ tool, ok }: ToolResult, node: PathwayNode): string | 
   return hasResults ? undefined : `a ${node.type} node calls no tool; move this edge to the node that does`;
 }
 
-/** Why no transfer that starts at a node can return to it; one of the API may, to a node that waits. */
+/** Returns why no transfer that starts at a node can return to it; a transfer of the API may, to a node that waits. */
 function transferObjection(node: PathwayNode): string | undefined {
   if (node.type === 'transfer' || waitsForCaller(node) || node.data.tools.includes(TRANSFER_TOOL))
     return undefined;

@@ -13,7 +13,7 @@ import type { Problem } from './problem.ts';
 const SESSION_VARIABLES = ['call', 'channel', 'language'];
 /** A message names at most this many places. */
 const MAX_NAMED_PLACES = 5;
-/** Between a variable and its members: `order.items[0]`. */
+/** Matches the marks between a variable and its members: `order.items[0]`. */
 const MEMBER = /[.[]/;
 const ANNOUNCED: ReadonlySet<string> = new Set(ANNOUNCE_VARIABLES);
 

@@ -24,7 +24,7 @@ import { tryEngine } from './tryEngine.ts';
 import { type SpokenSample, tryRecognition } from './tryRecognition.ts';
 import { trySynthesis } from './trySynthesis.ts';
 
-/** Said to the recognizers, and by the voices. */
+/** The text that is said to the recognizers, and by the voices. */
 const SAMPLE_TEXT = 'I would like to book a table for two, please.';
 
 const SAMPLE_TIMEOUT_MS = 20_000;
