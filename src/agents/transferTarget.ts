@@ -25,8 +25,7 @@ export interface TransferTarget {
 export type TransferTargetInput = string | TransferTarget;
 
 /**
- * Reads a transfer target: a number is normalized; a `sip:` URI loses its headers, such as `Replaces`, its password,
- * and
+ * Reads a transfer target: a number is normalized; a `sip:` URI loses its headers, such as `Replaces`, its password, and
  * the parameters that do not name where to call.
  *
  * @returns The target; undefined for text that is neither a number nor a `sip:` URI.
@@ -47,8 +46,7 @@ export function readTransferTarget(text: string): string | undefined {
 /**
  * Reads the host that a `sip:` URI leads to.
  *
- * @returns The host as {@link sipHost} writes it, and the port if the URI names one; undefined for a number, and for a
- * host
+ * @returns The host as {@link sipHost} writes it, and the port if the URI names one; undefined for a number, and for a host
  *   that is neither a name nor an address.
  */
 export function readSipHost(

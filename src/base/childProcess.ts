@@ -21,12 +21,11 @@ export interface ProcessOptions {
 /**
  * Starts a Node process from a TypeScript module, or from what the build makes of it, with a channel for messages.
  *
- * It shares this process's terminal, whose Ctrl-C it should ignore; it sees `disconnect` when this process ends. It
- * keeps no
+ * It shares this process's terminal, whose Ctrl-C it should ignore; it sees `disconnect` when this process ends. It keeps no
  * process alive.
  *
  * @param module - The module's URL, such as `new URL('./recognizerHost.ts', import.meta.url)`; in the build the file
- * ends in `.js`.
+ *   ends in `.js`.
  */
 export function startProcess(module: URL, { heapMb, isSilent = false }: ProcessOptions = {}): ChildProcess {
   const isBuild = !import.meta.url.endsWith('.ts');
@@ -68,8 +67,8 @@ export interface ProcessUsage {
 }
 
 /**
- * @returns The usage; undefined when the process has ended, and on systems that do not report it (all but Linux). @see
- * proc(5)
+ * @returns The usage; undefined when the process has ended, and on systems other than Linux, which do not report it.
+ * @see proc(5)
  */
 export async function usageOf({ pid }: ChildProcess): Promise<ProcessUsage | undefined> {
   try {

@@ -16,7 +16,7 @@ export async function load(url, context, next) {
  * each registers its own.
  *
  * @param module - The module's URL, such as `new URL('./checkThread.ts', import.meta.url)`; in the build the file ends
- * in `.js`.
+ *   in `.js`.
  */
 export function startThread(module: URL, options: WorkerOptions = {}): Worker {
   if (!import.meta.url.endsWith('.ts')) {

@@ -29,7 +29,7 @@ export interface AudioStream {
   clear(): void;
   /** Peers ignore what their dialect lacks, but for `hangup`, which closes the stream. */
   command(command: CallCommand): void;
-  /** What the caller hears when this process fails. Ignored by other carriers' peers. */
+  /** Sets what the caller hears when this process fails. Other carriers' peers ignore it. */
   setFailoverPrompts(prompts: FailoverPrompts): void;
   /** Ignored by dialects without captions. */
   caption(caption: Caption): void;
@@ -40,7 +40,7 @@ export interface AudioStream {
   /** Whether a supervisor has paused the agent, according to the last `control` event. */
   readonly isAgentPaused: boolean;
   readonly isTakenOver: boolean;
-  /** What came before the first call of this method; empty from then on. */
+  /** Returns what came before the first call of this method; empty from then on. */
   takeEarly(): EarlyInput;
   /** Idempotent. */
   close(code?: number, reason?: string): void;

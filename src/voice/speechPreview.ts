@@ -69,8 +69,7 @@ export class SpeechPreview {
   /**
    * Speaks with the first provider that the configuration names: a preview in another voice would be none.
    *
-   * @throws {CallwayError} 400 `nothing_to_say`, `text_too_long`, 422 `speech_rejected`, 503 `speech_unavailable`, 429
-   * `project_busy`,
+   * @throws {CallwayError} 400 `nothing_to_say`, `text_too_long`, 422 `speech_rejected`, 503 `speech_unavailable`, 429 `project_busy`,
    *   `quota_exceeded`; or the signal's reason.
    */
   async say(

@@ -184,7 +184,7 @@ async function callOf(
   return opening?.call ? { ...opening.call, answeredBy: null } : await calls.find(projectId, callId);
 }
 
-/** What the call's agent and nodes name. */
+/** Opens the providers that the call's agent and nodes name. */
 function openCallSpeech(
   { speechProviders, fallbackSpeech, forWholeTexts, textToSpeech, clock, logger }: VoiceSessionServerDeps,
   deps: Pick<CallSpeechDeps, 'defaults' | 'projectId' | 'sampleRateHz' | 'cache' | 'onError'>,

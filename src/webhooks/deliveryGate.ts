@@ -66,8 +66,7 @@ const FINAL = 'session.finalized';
  * `session.finalized` is next, nothing else of that session can be sent. Events without a subscription are waited for
  * and settle unsent, so that `session.finalized` holds the data of all others even when it is the only one.
  *
- * The timeout expires what is still `waiting`, a late `recording.ready` too: sent after `session.finalized` it would
- * break
+ * The timeout expires what is still `waiting`, a late `recording.ready` too: sent after `session.finalized` it would break
  * the order. What is `ready` or `sending` by then goes out first, within seconds. Without a subscription to
  * `session.finalized` nothing expires.
  *
@@ -79,8 +78,7 @@ const FINAL = 'session.finalized';
  *
  * When a node fails before the commit of `send_claimed`, the row is `ready` and provably nothing was sent: any node may
  * send it. When it fails after it, the last byte may have been written or not. Once the attempt's lease has expired,
- * `sender_lost` lets an earlier event be sent again, which receivers tell by session and event; but `session.finalized`
- * is
+ * `sender_lost` lets an earlier event be sent again, which receivers tell by session and event; but `session.finalized` is
  * given up as `unknown`, since at most once allows losing it and not sending it twice. Its data stay in the history.
  *
  * @param rows - The rows in the order of sending; `session.ended` is first, `session.finalized` last.

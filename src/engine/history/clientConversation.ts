@@ -96,7 +96,7 @@ export class ClientConversation {
    * The digest once the session has been sent this request, before its answer.
    *
    * @param sessionDigest - The digest of a session whose client sends only what is new; undefined where it sends
-   * everything.
+   *   everything.
    */
   digest(sessionDigest?: string | null): string {
     if (sessionDigest === undefined) return this.#digests.at(-1) ?? this.#owner;

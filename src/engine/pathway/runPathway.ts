@@ -216,7 +216,7 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
   }
 }
 
-/** What came of an effect in a turn that was answered long ago; undefined for effects that only move. */
+/** Returns the outcome of an effect in a turn that was answered long ago; undefined for effects that only move. */
 function performWalked({ isWalked, journal }: TurnContext, effect: TurnMachineEffect): Outcome | undefined {
   if (!isWalked) return undefined;
   switch (effect.type) {

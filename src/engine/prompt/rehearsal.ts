@@ -25,7 +25,7 @@ export function situationOf(turn: TurnContext, node: PathwayNode | undefined): S
   };
 }
 
-/** What the turn answers. */
+/** Returns the words that the turn answers. */
 function lastUserText({ request: { input }, journal }: TurnContext): string | undefined {
   if (input.kind === 'user_message') return input.text;
   if (input.kind !== 'given_back' || !input.answersCustomer) return undefined;

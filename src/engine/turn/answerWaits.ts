@@ -15,8 +15,7 @@ export class AnswerWaits {
   #current: Wait | undefined;
 
   /**
-   * Begins a wait, which ends the current one. A model that is asked again has given no words: its earlier request is
-   * not
+   * Begins a wait, which ends the current one. A model that is asked again has given no words: its earlier request is not
    * counted.
    *
    * @param waitedFor - What is waited for; undefined when the tools have ended.

@@ -31,8 +31,7 @@ export type TurnInput =
    * The customer spoke, and it is not known what they said.
    *
    * @property count - How many times in a row this has happened, from 1.
-   * @property leadsOn - The customer was asked again often enough: the pathway leads on. Before, the channel asks
-   * again.
+   * @property leadsOn - The customer was asked again often enough: the pathway leads on. Before, the channel asks again.
    * @property message - What the recognizer failed with.
    */
   | {

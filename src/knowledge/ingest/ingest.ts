@@ -66,7 +66,7 @@ class TurnOverError extends Error {}
  * attempt after a crash does not pay for a vector twice.
  *
  * @returns The next attempt: after a temporary failure, which the dataset shows, or because its turn is over; undefined
- * when it is ready or failed.
+ *   when it is ready or failed.
  * @throws {CallwayError} While the database is unavailable.
  */
 export async function ingest(

@@ -34,8 +34,7 @@ const MARKDOWN_MARKS = /^(?:#{1,6} \S|```|~~~|[-*] \[.\] |\|.*\|$|\[[^\]]+\]: )/
 const LINK_OR_HEADING = /^#{1,6} \S|\]\(\S+\)/m;
 
 /**
- * Detects a text type by the start of the file. Between types that look alike (a table in Markdown, or in plain text)
- * the
+ * Detects a text type by the start of the file. Between types that look alike (a table in Markdown, or in plain text) the
  * claimed type decides.
  *
  * @param claimed - The type by the file's name.

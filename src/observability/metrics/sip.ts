@@ -7,7 +7,7 @@ const WATCHED = { 'refused.flood': 0, 'sources.banned': 0, 'dropped.rate': 0, 'a
  * Renders the counters and gauges of the embedded SIP server.
  *
  * @param stats - The statistics by the server's names, such as `messages.in`, `dropped.rate`, `answered.482` and
- * `now.dialogs`; undefined without a server.
+ *   `now.dialogs`; undefined without a server.
  * @returns Prometheus text format; empty without a server.
  */
 export function renderSipServerMetrics(stats: Readonly<Record<string, number>> | undefined): string {

@@ -44,7 +44,7 @@ const TIMES = /(?<=\d\s)\*(?=\s\d)/g;
 const BARS = /[^\S\n]*(?:\|\s*)+/g;
 /** A link that is none for CommonMark, since its address has a space. */
 const LOOSE_LINK = /!?\[(?=[^[\]\n]*\]\([^()\n]*\))|(?<=[^[\]\n])\]\([^()\n]*\)/g;
-/** The ranges of a text that are no part of its words: emphasis, links' addresses, backticks. */
+/** Matches marks whose other end is missing, or in another part of the text. */
 const LOOSE_MARKS = new RegExp(
   `\`+|~~+|[*_]{2,}|(?<=${SPACED_LETTER}|[.,!?%\\)])[*_](?![\\p{L}\\p{N}])|(?<![\\p{L}\\p{N}])[*_](?=${SPACED_LETTER})`,
   'gv',
@@ -103,7 +103,7 @@ function isBetweenCells(input: string, index: number, bars: string): boolean {
   return /[\p{L}\p{N}\p{P}]\s*$/u.test(input.slice(0, index)) && index + bars.length < input.length;
 }
 
-/** @returns What of a text is no part of its words: emphasis, links' addresses, backticks. */
+/** @returns The ranges of a text that are no part of its words: emphasis, links' addresses, backticks. */
 function inlineMarks(text: string): { from: number; to: number }[] {
   const marks: { from: number; to: number }[] = [];
   let done = 0;

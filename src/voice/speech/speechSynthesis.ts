@@ -129,7 +129,7 @@ export class SpeechSynthesis {
 
   /**
    * @returns The error that the vendor failed with; undefined when it spoke the whole text. @throws The signal's
-   * reason, once it is aborted.
+   *   reason, once it is aborted.
    */
   async #attempt(
     vendor: TextToSpeech,

@@ -65,7 +65,7 @@ export interface Announcement {
   readonly question: string | undefined;
 }
 
-/** What a transfer target is told. */
+/** Returns the announcement to a transfer target. */
 export function announcementOf(
   { announce, acceptBy, acceptDigit }: Briefing,
   { session, agentName, language }: { session: Session; agentName: string; language: string | undefined },

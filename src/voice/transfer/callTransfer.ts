@@ -69,7 +69,7 @@ export class CallTransfer {
   }
 }
 
-/** What the agent is told of a transfer after which it has the call again. */
+/** Returns the agent's input after a transfer that gave the call back to it. */
 export function transferFailed({
   to,
   reason,

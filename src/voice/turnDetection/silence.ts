@@ -13,7 +13,7 @@ export interface SilenceTurn {
 
 /**
  * @param atMs - The time on the clock of `state`, whose `sinceMs` is when both sides fell silent, or the last reprompt
- * ended.
+ *   ended.
  * @returns The turn that is due: at the edge's own time, or as often as the node reprompts.
  */
 export function silenceTurn(

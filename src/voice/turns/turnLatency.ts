@@ -86,12 +86,12 @@ export function turnLatency(timestamps: TurnTimestamps, waits: AnswerWaits): Tur
   return { latencyMs: bufferMs + totalMs, latencyParts, ...(hasDetails ? { latencyDetails } : {}) };
 }
 
-/** What happened before the part began is not counted. */
+/** Counts only what happened after the part began. */
 function share(partMs: number, wantedMs: number): number {
   return Math.min(partMs, Math.max(0, Math.round(wantedMs)));
 }
 
-/** When the agent was first heard, in ms since the Unix epoch; undefined where it was not. @see speechEndEpochMs */
+/** Returns when the agent was first heard, in ms since the Unix epoch; undefined when it was not. @see speechEndEpochMs */
 export function agentStartEpochMs(
   timestamps: TurnTimestamps,
   nowMs: number,
