@@ -62,8 +62,8 @@ export interface DatasetStore {
 
   /** Counts an attempt. @returns Undefined when the dataset is removed, ready or failed. */
   startIngestion(datasetId: string, at: string): Promise<IngestionTask | undefined>;
-  /** An attempt does not count: the node stops before its end. */
-  takeBackAttempt(datasetId: string): Promise<void>;
+  /** Removes the attempt from the count, since the node stops before its end. */
+  undoAttempt(datasetId: string): Promise<void>;
   /** Records that all chunks are stored. @returns False when the dataset is removed. */
   markParsed(datasetId: string, at: string): Promise<boolean>;
   /** Records a failed attempt that another one follows. */

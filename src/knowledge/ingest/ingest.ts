@@ -90,11 +90,11 @@ export async function ingest(
   } catch (error) {
     if (error instanceof DatasetRemovedError) return undefined;
     if (error instanceof TurnOverError) {
-      await takeBackAttempt(deps, datasetId);
+      await undoAttempt(deps, datasetId);
       return { afterMs: NEXT_TURN_AFTER_MS };
     }
     if (signal.aborted) {
-      await takeBackAttempt(deps, datasetId);
+      await undoAttempt(deps, datasetId);
       throw signal.reason;
     }
     if (!(error instanceof DocumentError)) deps.onError(error, datasetId);
@@ -162,8 +162,8 @@ function turn(clock: Clock): () => void {
 }
 
 /** The node stops, or the turn is over: that is no fault of the document. */
-async function takeBackAttempt({ datasets, onError }: IngestDeps, datasetId: string): Promise<void> {
-  await datasets.takeBackAttempt(datasetId).catch((error: unknown) => onError(error, datasetId));
+async function undoAttempt({ datasets, onError }: IngestDeps, datasetId: string): Promise<void> {
+  await datasets.undoAttempt(datasetId).catch((error: unknown) => onError(error, datasetId));
 }
 
 async function checkOut(files: DocumentFiles, fileKey: string) {

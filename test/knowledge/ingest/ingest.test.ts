@@ -28,27 +28,26 @@ function parsedDocument(
   let failingSince: Date | null = null;
   const failures: { reason: string; nextAttemptAt: string | undefined; at: string }[] = [];
   let attempts = 0;
-  const datasets: Pick<DatasetStore, 'startIngestion' | 'takeBackAttempt' | 'postpone' | 'finish' | 'fail'> =
-    {
-      async startIngestion() {
-        attempts += 1;
-        return { ...task, failingSince } as IngestionTask;
-      },
-      async takeBackAttempt() {
-        attempts -= 1;
-      },
-      async postpone(_, failure) {
-        failingSince = new Date(failure.failingSince);
-        failures.push(failure);
-      },
-      async finish() {
-        status = 'ready';
-      },
-      async fail(_, reason, at) {
-        status = 'failed';
-        failures.push({ reason, nextAttemptAt: undefined, at });
-      },
-    };
+  const datasets: Pick<DatasetStore, 'startIngestion' | 'undoAttempt' | 'postpone' | 'finish' | 'fail'> = {
+    async startIngestion() {
+      attempts += 1;
+      return { ...task, failingSince } as IngestionTask;
+    },
+    async undoAttempt() {
+      attempts -= 1;
+    },
+    async postpone(_, failure) {
+      failingSince = new Date(failure.failingSince);
+      failures.push(failure);
+    },
+    async finish() {
+      status = 'ready';
+    },
+    async fail(_, reason, at) {
+      status = 'failed';
+      failures.push({ reason, nextAttemptAt: undefined, at });
+    },
+  };
   const chunks: Pick<ChunkStore, 'listWithoutVector' | 'storeVectors'> = {
     async listWithoutVector(_, { offset, limit }) {
       looked.push(offset);
@@ -218,13 +217,13 @@ test.each([
   ['the node stops', 1, 'processing', undefined],
 ])('a document that is not parsed: %s', async (_, attempts, status, reason) => {
   const stop = new AbortController();
-  const seen = { status: 'processing', reason: undefined as string | undefined, takenBack: 0 };
+  const seen = { status: 'processing', reason: undefined as string | undefined, undone: 0 };
   const run = ingest(
     {
       datasets: {
         startIngestion: async () => ({ datasetId: 'd', mimeType: 'text/plain', attempts, isParsed: false }),
         exists: async () => true,
-        takeBackAttempt: async () => void Object.assign(seen, { takenBack: 1 }),
+        undoAttempt: async () => void Object.assign(seen, { undone: 1 }),
         fail: async (_id: string, why: string) => void Object.assign(seen, { status: 'failed', reason: why }),
       },
       chunks: { clear: async () => undefined },
@@ -243,7 +242,7 @@ test.each([
   );
   if (status === 'failed') await run;
   else await expect(run).rejects.toThrow('stopping');
-  expect(seen).toEqual({ status, reason, takenBack: status === 'failed' ? 0 : 1 });
+  expect(seen).toEqual({ status, reason, undone: status === 'failed' ? 0 : 1 });
 });
 
 test('The removal of a document stops its parse', async () => {

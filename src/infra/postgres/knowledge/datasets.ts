@@ -106,7 +106,7 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
       );
       return task;
     },
-    async takeBackAttempt(datasetId) {
+    async undoAttempt(datasetId) {
       await database.query(
         `UPDATE datasets SET attempts = attempts - 1 WHERE id = $1 AND status = 'processing' AND attempts > 0`,
         [datasetId],
