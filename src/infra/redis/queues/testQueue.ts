@@ -50,8 +50,8 @@ export function startTestWorker(
 ): JobWorker {
   return jobs.work(
     kindOf(channel),
-    async (lane, { signal }) => {
-      const next = await work(lane, signal);
+    async (job, { signal }) => {
+      const next = await work(job, signal);
       return next && { again: true, ...next };
     },
     concurrency,
