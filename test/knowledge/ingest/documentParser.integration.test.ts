@@ -78,7 +78,7 @@ test('A document is parsed in a process, whose chunks come in order', TIMEOUT, a
 
 test.each<[string, Partial<ParseLimits>, string, RegExp]>([
   ['time', { timeMs: 10 }, PARAGRAPHS.join('\n\n').repeat(1_000), /takes more than 0 s to read/],
-  ['memory', { memoryMb: 20 }, PARAGRAPHS.join('\n\n'), /needs more than 20 MB of memory/],
+  ['memory', { memoryMb: 20 }, PARAGRAPHS.join('\n\n').repeat(1_000), /needs more than 20 MB of memory/],
 ])(
   'A document that exceeds its limit of %s is refused at once',
   TIMEOUT,
