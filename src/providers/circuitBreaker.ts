@@ -5,7 +5,7 @@ import type { ModelError } from './ports/modelError.ts';
 const FIRST_SKIP_MS = 5_000;
 const LONGEST_SKIP_MS = 60_000;
 
-/** Which vendors work, by name. Shared by the calls of one set of credentials. */
+/** Tracks which vendors work, by name. The calls of one set of credentials share it. */
 export interface Breakers {
   /** Whether the vendor may be tried. */
   isClosed(name: string): boolean;

@@ -12,7 +12,7 @@ export type ProviderChange =
   | { readonly isDegraded: false; readonly provider: string; readonly degradedMs: number };
 
 export interface ProviderHealthDeps {
-  /** What the settings name, which is shown before it is used. */
+  /** The providers that the settings name. They are shown before their first use. */
   readonly expected: readonly { readonly model: ModelKind; readonly provider: string }[];
   readonly clock: Clock;
   readonly onChange: (change: ProviderChange) => void;
@@ -20,11 +20,11 @@ export interface ProviderHealthDeps {
 
 interface Degradation {
   readonly sinceMs: number;
-  /** Of the last failure, by what the provider was asked for. */
+  /** The messages of the last failures, by kind of model. */
   readonly messages: Map<ModelKind, string>;
 }
 
-/** Which providers of speech and chat do what they are asked, as their last answers tell. */
+/** Tracks whether the speech and chat providers work, from their last answers. */
 export class ProviderHealth {
   readonly #deps: ProviderHealthDeps;
   readonly #known: Set<string>;
@@ -57,7 +57,9 @@ export class ProviderHealth {
     onChange({ isDegraded: false, provider, degradedMs: Math.round(clock.monotonicMs() - known.sinceMs) });
   }
 
-  /** By name. The reasons are our own words: what a provider says follows them, and may tell too much. */
+  /**
+   * Returns the states by provider name. The reasons are our own words, since a provider's message may reveal too much.
+   */
   states(): Readonly<Record<string, ProviderState>> {
     const stateOf = (provider: string): ProviderState => {
       const [message] = this.#degraded.get(provider)?.messages.values() ?? [];
@@ -90,7 +92,7 @@ export function withProviderHealth(metricsOf: MetricsOfProvider, health: Provide
   };
 }
 
-/** As credentials are named. */
+/** Formats a provider's name in the form that credentials use. */
 function shownName(model: ModelKind, provider: string): string {
   if (model === 'speech_to_speech') {
     const engine = ENGINE_PROVIDERS.find((name) => name === provider);

@@ -4,13 +4,13 @@ import type { Embedder } from './ports/embedder.ts';
 import type { StreamDeps } from './streamWithRetry.ts';
 
 export interface Credentials {
-  /** Absent for an endpoint without keys. */
+  /** The API key; undefined for an endpoint without keys. */
   readonly apiKey?: string | undefined;
   /** Default: the vendor's own. */
   readonly baseUrl?: string | undefined;
 }
 
-/** What a vendor's factory may use. */
+/** The dependencies and settings of a vendor's factory. */
 export interface ProviderOptions extends StreamDeps {
   readonly credentials: Credentials;
   /** Folders of programs, as in `PATH`. */
@@ -19,35 +19,35 @@ export interface ProviderOptions extends StreamDeps {
 }
 
 export interface ChatOptions extends ProviderOptions {
-  /** For tool calls. */
+  /** Makes ids for tool calls. */
   readonly makeId: MakeId;
-  /** Called once for each parameter that a model refuses and that its requests go without from then on. */
+  /** Reports each parameter that a model refuses, once. Later requests to the model are sent without it. */
   readonly onRefused: (fields: {
     readonly model: string;
     readonly parameter: string;
     readonly refusal: string;
   }) => void;
-  /** What a base URL of a user is held to; absent for one that the operator has configured. */
+  /** Checks a base URL that a user configures; undefined for the operator's own. */
   readonly guard?: WebSocketGuard | undefined;
 }
 
 export interface SpeechToTextOptions extends ProviderOptions {
   /** Default: the vendor's own. */
   readonly model?: string | undefined;
-  /** What only this vendor knows, by the names of its API. */
+  /** The options of this vendor alone, by the names of its API. */
   readonly options?: unknown;
-  /** What a base URL of a user is held to; absent for one that the operator has configured. */
+  /** Checks a base URL that a user configures; undefined for the operator's own. */
   readonly guard?: WebSocketGuard | undefined;
 }
 
 export interface TextToSpeechOptions extends ProviderOptions {
-  /** Of texts that name none. Default: the vendor's own. */
+  /** The model for texts that name none. Default: the vendor's own. */
   readonly model?: string | undefined;
   /** The same. */
   readonly voice?: string | undefined;
-  /** What only this vendor knows, by the names of its API. */
+  /** The options of this vendor alone, by the names of its API. */
   readonly options?: unknown;
-  /** What a base URL of a user is held to; absent for one that the operator has configured. */
+  /** Checks a base URL that a user configures; undefined for the operator's own. */
   readonly guard?: WebSocketGuard | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface SpeechToSpeechOptions extends ProviderOptions {
   readonly model?: string | undefined;
   /** The same. */
   readonly voice?: string | undefined;
-  /** What a base URL of a user is held to; absent for one that the operator has configured. */
+  /** Checks a base URL that a user configures; undefined for the operator's own. */
   readonly guard?: WebSocketGuard | undefined;
 }
 

@@ -13,10 +13,10 @@ const MAX_DELAY_MS = 30_000;
 export interface RetryOptions {
   readonly clock: Clock;
   readonly maxAttempts: number;
-  /** Of each attempt. */
+  /** The timeout of each attempt. */
   readonly timeoutMs: number;
   readonly metrics: ProviderMetrics;
-  /** Called with each failure that is followed by another attempt. */
+  /** Reports each failure that another attempt follows. */
   readonly onRetry?: (error: ModelError) => void;
 }
 

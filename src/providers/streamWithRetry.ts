@@ -20,7 +20,7 @@ export interface StreamSource<Item> {
    * Sends the request.
    *
    * @param signal - Aborts the request and its response.
-   * @returns Once the head of a successful response has arrived.
+   * @returns The response, once the head of a successful one has arrived.
    */
   open(signal: AbortSignal): Promise<StreamedResponse<Item>>;
   /** Maps what `open` or the response threw. */
@@ -32,10 +32,10 @@ export interface StreamedResponse<Item> {
   readonly chunks: AsyncIterable<unknown> | Iterable<unknown>;
   /** @throws {ModelError} When the chunk is unreadable or an error. */
   decode(chunk: unknown): readonly Item[];
-  /** Whether the answer is complete, so that only metadata may follow. */
+  /** True once the answer is complete and only metadata may follow. */
   readonly isComplete: boolean;
   /**
-   * Called once, after the last chunk.
+   * Returns the last items; called once, after the last chunk.
    *
    * @returns The last items.
    * @throws {ModelError} When the answer is incomplete.
@@ -47,7 +47,7 @@ export interface StreamDeps {
   readonly clock: Clock;
   /** Limits the wait for the first item and for each further one, in each attempt. */
   readonly timeoutMs: number;
-  /** Called with each failure that is followed by another attempt. */
+  /** Reports each failure that another attempt follows. */
   readonly onRetry?: (error: ModelError) => void;
   readonly metrics?: ProviderMetrics;
 }
@@ -95,9 +95,9 @@ export async function* streamWithRetry<Item>(
 
 interface Progress {
   attempts: number;
-  /** Whether an item was passed on. */
+  /** True once an item was passed on. */
   hasStarted: boolean;
-  /** By the monotonic clock. */
+  /** The start by the monotonic clock. */
   readonly startedMs: number;
 }
 

@@ -14,9 +14,9 @@ const API_VERSION = '2023-06-01';
 export interface AnthropicChatDeps {
   readonly apiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** Called once for each parameter that a model refuses. */
+  /** Reports each parameter that a model refuses, once. */
   readonly onRefused: RefusalsOptions<MessagesBody>['onLearned'];
-  /** What the address of a user is held to. */
+  /** Checks addresses that users configure; undefined for the operator's own. */
   readonly guard?: WebSocketGuard | undefined;
 }
 
@@ -63,7 +63,7 @@ export function createAnthropicChat({
   };
 }
 
-/** Of every request to the API. */
+/** Returns the headers that every request to the API has. */
 export function anthropicHeaders(apiKey: string | undefined): Record<string, string> {
   return { 'anthropic-version': API_VERSION, ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }) };
 }

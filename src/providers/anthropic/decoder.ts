@@ -52,7 +52,7 @@ interface OpenCall {
 }
 
 export interface DecoderOptions {
-  /** As it was asked for. */
+  /** The model's name as the request had it. */
   readonly model: string;
   readonly redact: (text: string) => string;
 }
@@ -61,7 +61,7 @@ export interface DecoderOptions {
 export class AnthropicDecoder implements StreamedResponse<ChatEvent> {
   readonly chunks: AsyncIterable<EventData> | Iterable<EventData>;
   readonly #options: DecoderOptions;
-  /** By the index of their blocks. */
+  /** The open tool calls by the index of their content blocks. */
   readonly #calls = new Map<number, OpenCall>();
   #callCount = 0;
   #characters = 0;

@@ -49,13 +49,13 @@ class RefusedError extends Error {
   }
 }
 
-/** @returns What the API says of an invalid request; undefined for any other failure. */
+/** @returns The API's reason for an invalid request; undefined for any other failure. */
 export function refusalOf(error: unknown): Refusal | undefined {
   const cause: unknown = error instanceof ModelError ? error.cause : undefined;
   return cause instanceof RefusedError ? cause.refusal : undefined;
 }
 
-/** Of an event `error` in a stream. */
+/** Turns an `error` event of a stream into a failure. */
 export function streamedError(read: unknown, redact: Redact): ModelError {
   const { error } = reported.catch({ error: { type: '', message: '' } }).parse(read);
   const quote = quoted(error.message, redact);

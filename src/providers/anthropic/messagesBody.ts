@@ -150,7 +150,7 @@ function wireChoice(choice: ToolChoice = 'auto') {
   return { type: choice === 'required' ? 'any' : choice };
 }
 
-/** What the API has of the fields of OpenAI's. */
+/** Translates OpenAI's request fields that the API has under other names. */
 function passedThrough({ stop, top_p, user }: Readonly<Record<string, unknown>>) {
   return {
     ...(stop === undefined ? {} : { stop_sequences: [stop].flat() }),

@@ -7,7 +7,7 @@ export const REQUIRED_FIELDS: readonly string[] = [
   ...['model', 'max_tokens', 'stream', 'messages', 'system', 'tools'],
 ];
 
-/** What not every model and gateway takes, and how to do without it. */
+/** Lists the features that some models and gateways refuse, and how a request does without each. */
 export const REMEDIES: readonly Remedy<MessagesBody>[] = [
   {
     name: 'forced tool_choice',

@@ -22,7 +22,10 @@ const CHUNK_MS = 60;
 const MIN_CHUNK_MS = 50;
 /** Sessions end after 3 hours. */
 const MAX_AGE_MS = 170 * 60_000;
-/** Of an account or a request that would be refused again; the others may pass, in errors and when a session is closed. */
+/**
+ * The codes, in errors and as close codes, of an account or a request that would be refused again. A retry after any
+ * other code may succeed.
+ */
 const REFUSED_CODES = new Set([1008, 3006, 4000, 4001, 4002, 4003, 4101]);
 const isRefusal = (code: number, reason: string) =>
   REFUSED_CODES.has(code) && !/concurrent|too many/i.test(reason);
@@ -96,7 +99,7 @@ function targetOf(
   return { url, ...(apiKey === undefined ? {} : { headers: { authorization: apiKey } }) };
 }
 
-/** As the vendor takes lists. */
+/** Formats a list as the vendor's query parameters expect it. */
 function list(entries: readonly string[] = []): string | undefined {
   return entries.length > 0 ? JSON.stringify(entries) : undefined;
 }

@@ -21,7 +21,7 @@ const SAMPLE_RATE_HZ = 24_000;
 const DEFAULT_VOICE = 'a0e99841-438c-4a64-b679-ae501e7d6091';
 /** The vendor takes dozens. */
 const MAX_TEXTS = 10;
-/** How long the vendor waits for more words; its own default is three seconds. */
+/** The time that the vendor waits for more words before it speaks. The vendor's own default is three seconds. */
 const MAX_BUFFER_DELAY_MS = 300;
 /** The vendor's range. */
 const [SLOWEST, FASTEST] = [0.6, 1.5];
@@ -68,7 +68,7 @@ interface Text {
   readonly settings: object;
   readonly decoder: L16Decoder;
   contexts: number;
-  /** Where the context's audio begins in the text's. */
+  /** The offset in the text's audio at which the context's audio begins, in ms. */
   offsetMs: number;
   /** The present context has no words yet. */
   isFresh: boolean;

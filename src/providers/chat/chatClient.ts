@@ -9,7 +9,7 @@ import { SpokenAnswers } from './spokenAnswers.ts';
 
 /** A chat vendor's API: one request, tried once, without timeouts. */
 export interface ChatProvider extends Pick<StreamSource<ChatEvent>, 'toModelError'> {
-  /** In logs, metrics and traces. */
+  /** The name in logs, metrics and traces. */
   readonly name: string;
   /** The only model, whichever a request names. */
   readonly onlyModel?: string;

@@ -1,21 +1,23 @@
 const MAX_QUOTE_CHARACTERS = 300;
 
-/** What an endpoint says of a request that it does not take. */
+/** The reason that an endpoint gives for refusing a request. */
 export interface Refusal {
   readonly message: string;
   /** The field that it names beside the message, as a path. */
   readonly parameter?: string | undefined;
 }
 
-/** How a request does without something that a model refuses. */
+/** A way to send a request without something that a model refuses. */
 export interface Remedy<Body> {
   readonly name: string;
   isIn(body: Body): boolean;
-  /** Whether the refusal is about it; absent where it takes a field's name to tell. */
+  /**
+   * Matches the messages of refusals that this remedy helps against; undefined where the refused field's name decides.
+   */
   readonly refusal?: RegExp;
-  /** Whether other causes have such refusals too, so that fields that they name go before. */
+  /** True when other causes have such refusals too. Fields that a refusal names are then tried first. */
   readonly isVague?: boolean;
-  /** Whether it is tried where the refusal names nothing. */
+  /** True when the remedy is tried for refusals that name no field. */
   readonly isGuessed?: boolean;
   apply(body: Body): Body;
 }
@@ -28,7 +30,7 @@ export interface RefusalsOptions<Body> {
   readonly refusalOf: (error: unknown) => Refusal | undefined;
   /** Removes keys from a message. */
   readonly redact: (text: string) => string;
-  /** Called once for each model and remedy, when it has helped. */
+  /** Reports each model and remedy once, after the remedy has helped. */
   readonly onLearned: (fields: { model: string; parameter: string; refusal: string }) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What a mark does to the text after it. */
+/** The effect of a mark on the text after it. */
 type Effect = 'hide' | 'show' | 'end_thought' | 'header' | 'body' | 'none';
 /**
  * `presumed`: the text is held back, since the model's template begins the thought. `header`: the text names whose message
@@ -99,7 +99,7 @@ export interface Spoken {
  */
 export class SpokenText {
   #state: State;
-  /** What may be the beginning of a mark. */
+  /** The end of the text that may be the beginning of a mark. */
   #held = '';
   /** Text of the state `presumed`. */
   #presumed = '';
@@ -114,12 +114,12 @@ export class SpokenText {
   #endsThought = false;
   #out = '';
 
-  /** @param beginsWithThought - Whether the model's template begins a thought. */
+  /** @param beginsWithThought - True when the model's template begins a thought. */
   constructor(beginsWithThought = false) {
     this.#state = beginsWithThought ? 'presumed' : 'shown';
   }
 
-  /** Whether a thought was presumed and none has come. */
+  /** True when a thought was presumed and none has come. */
   get hasNoThought(): boolean {
     return this.#state === 'presumed';
   }
@@ -145,8 +145,8 @@ export class SpokenText {
   }
 
   /**
-   * @param hasCalls - Whether the answer calls tools: what it was thought to think before is no words then.
-   * @returns What was held back and is no mark.
+   * @param hasCalls - True when the answer calls tools. Text that was presumed to be a thought is then not spoken.
+   * @returns The text that was held back and is not a mark.
    */
   finish(hasCalls = false): string {
     const held = this.#held;
@@ -232,7 +232,7 @@ function effectOf(name: string): Effect {
   return BARRED_EFFECTS.find(([pattern]) => pattern.test(name))?.[1] ?? 'none';
 }
 
-/** Where the rest of the text begins that may be the beginning of a mark. */
+/** Finds the end of the text that may be the beginning of a mark. Returns its index. */
 function heldFrom(text: string, from: number): number {
   for (let at = Math.max(from, text.length - MAX_MARK_CHARACTERS); at < text.length; at += 1) {
     const isStart = MARK_STARTS.test(text.charAt(at)) && text.charAt(at - 1) !== '`';

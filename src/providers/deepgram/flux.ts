@@ -15,7 +15,7 @@ import { type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 import { SentAudio } from './sentAudio.ts';
 import { authorization, type DeepgramSettings } from './settings.ts';
 
-/** What the model is trained on. */
+/** The length of the audio chunks that the model is trained on. */
 const CHUNK_MS = 80;
 const turnInfo = z.object({
   event: z.string(),
@@ -123,7 +123,7 @@ class FluxConnection implements ProtocolConnection {
     }
   }
 
-  /** Without a turn the request is ignored: what follows the asked audio without words is the answer. */
+  /** Answers a request when audio without words follows the requested position: outside of a turn the vendor ignores it. */
   #onSilence(info: z.infer<typeof turnInfo>): readonly RecognitionEvent[] {
     if (this.#audio.askedMs === undefined || info.audio_window_end * 1000 < this.#audio.askedMs) return [];
     this.#audio.askedMs = undefined;

@@ -4,7 +4,7 @@ import { encodeL16 } from '../recognition/protocol.ts';
 export class SentAudio {
   readonly #sampleRateHz: number;
   #samples = 0;
-  /** Undefined while no answer is due. */
+  /** The position in ms up to which an answer is due; undefined while none is. */
   askedMs: number | undefined;
 
   constructor(sampleRateHz: number) {

@@ -1,6 +1,6 @@
 export const DEEPGRAM_BASE_URL = 'https://api.deepgram.com';
 
-/** What both protocols need. */
+/** The settings that both protocols need. */
 export interface DeepgramSettings {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;

@@ -68,10 +68,10 @@ function target(
 class DeepgramConnection implements SynthesisProtocolConnection {
   #id: string | undefined;
   #decoder = new L16Decoder(SAMPLE_RATE_HZ);
-  /** Until the vendor confirms them, what comes is of texts that were cancelled. */
+  /** The number of clears that the vendor has not confirmed. Until then its audio belongs to cancelled texts. */
   #clears = 0;
   #hasFlushed = false;
-  /** That the vendor has not confirmed. */
+  /** The number of flushes that the vendor has not confirmed. */
   #flushes = 0;
   #isEnded = false;
 

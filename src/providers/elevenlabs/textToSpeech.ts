@@ -19,7 +19,10 @@ import { AlignedWords } from './alignedWords.ts';
 
 const SAMPLE_RATE_HZ = 24_000;
 const DEFAULT_VOICE = 'JBFqnCBsd6RMkjVDRZzb';
-/** Of the five contexts of a connection, those that are being closed included; the keep-alive may open one. */
+/**
+ * The most texts that are open at once. A connection has five contexts, including those that are being closed; the
+ * keep-alive may open one.
+ */
 const MAX_TEXTS = 4;
 /** The longest that the vendor allows: an answer that is held back writes nothing for a while. */
 const INACTIVITY_TIMEOUT_SECONDS = 180;
@@ -98,7 +101,7 @@ class ElevenLabsConnection implements SynthesisProtocolConnection {
   readonly #contexts = new Map<string, Context>();
   /** Cancelled, and not confirmed by the vendor. */
   readonly #closing = new Set<string>();
-  /** Of the voice. */
+  /** The settings of the voice. */
   readonly #settings: Options;
 
   constructor(settings: Options) {

@@ -5,7 +5,7 @@ import type { SpeechToSpeechRequest } from '../ports/speechToSpeech.ts';
 
 /** The rate of what the model hears. */
 export const HEARD_RATE_HZ = 16_000;
-/** Where the model has to speak and the person has said nothing. */
+/** The text that asks the model to speak when the person has said nothing. */
 const YOUR_TURN = '[It is your turn to speak.]';
 
 const transcription = z.object({ text: z.string().default('') });

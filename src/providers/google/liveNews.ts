@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../ports/chatMessage.ts';
 import type { SpeechToSpeechRequest } from '../ports/speechToSpeech.ts';
 
-/** What a connection's model has to be told before it answers. */
+/** Collects what a connection's model must be told before it answers. */
 export class LiveNews {
   /** The person has not heard all of the last answer, and the API cannot cut it. */
   isCut = false;
@@ -9,7 +9,10 @@ export class LiveNews {
   readonly #told = new Set<string>();
   #kept: readonly ChatMessage[] = [];
 
-  /** For a new connection: the conversation. @param isHeard - The person's last words come as audio. */
+  /**
+   * Returns the conversation so far, for a new connection. @param isHeard - True when the person's last words come as
+   * audio.
+   */
   untilNow({ instructions, messages }: SpeechToSpeechRequest, isHeard: boolean): readonly ChatMessage[] {
     this.#told.clear();
     this.#takeParagraphs(instructions);
@@ -18,7 +21,7 @@ export class LiveNews {
     return isHeard && messages.at(-1)?.role === 'user' ? messages.slice(0, -1) : messages;
   }
 
-  /** For the same connection: what it does not know. */
+  /** Returns what the model of the same connection does not know yet. */
   take({ instructions, messages, news }: SpeechToSpeechRequest): readonly ChatMessage[] {
     const notes = this.#takeParagraphs(instructions);
     if (this.isCut) {

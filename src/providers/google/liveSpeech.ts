@@ -87,7 +87,7 @@ class LiveConnection implements SpeechToSpeechConnection {
   /** The person's audio since the last answer, and how much of it was sent. */
   #utterance: string[] = [];
   #sent = 0;
-  /** Of the running answer. */
+  /** The id of the running answer; undefined while there is none. */
   #speechId: string | undefined;
   #answers = 0;
   #hasContent = false;

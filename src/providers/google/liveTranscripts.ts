@@ -3,10 +3,10 @@ import type { SpeechToSpeechEvent } from '../ports/speechToSpeech.ts';
 
 /** The API does not say when a transcript is complete: it is after this long without new words. */
 const QUIET_MS = 300;
-/** Of one utterance: far more than can be said. */
+/** The longest transcript of one utterance, far above what a person can say. */
 const MAX_CHARACTERS = 10_000;
 
-/** What the person says, commit by commit. */
+/** Collects the person's transcripts by commit. */
 export class LiveTranscripts {
   readonly #onEvent: (event: SpeechToSpeechEvent) => void;
   readonly #clock: Clock;

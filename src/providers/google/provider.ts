@@ -7,7 +7,7 @@ import { createLiveSpeech } from './liveSpeech.ts';
 const BASE_URL = 'https://generativelanguage.googleapis.com';
 const MODEL = 'gemini-3.8-live';
 
-/** @throws {ModelError} Where there is neither a key nor an address. */
+/** @throws {ModelError} When there is neither a key nor an address. */
 export function createSpeechToSpeech({
   credentials: { apiKey, baseUrl },
   model = MODEL,

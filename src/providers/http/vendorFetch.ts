@@ -16,9 +16,9 @@ export interface VendorFetch {
 }
 
 /**
- * Without timeouts, which the callers have. A response, also an error, is bounded.
+ * Creates a fetch whose responses, including errors, are bounded in size. It has no timeout; callers set one.
  *
- * @param guard - What the address of a user is held to.
+ * @param guard - Checks addresses that users configure; undefined for the operator's own.
  * @throws {ModelError} `model_malformed` From the returned function, or from the body, when the response is too long.
  */
 export function createVendorFetch(baseUrl: string, guard: WebSocketGuard | undefined): VendorFetch {

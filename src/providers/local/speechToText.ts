@@ -13,7 +13,7 @@ import { NoiseRemoval } from './noiseRemoval.ts';
 
 export { findPocketsphinx, INSTALL_COMMAND } from '../../../offline/recognition/installation.ts';
 
-/** Of the noise around an answer. @see `npm run bench:recognition` */
+/** The share of the noise around an answer that is kept. @see `npm run bench:recognition` */
 const KEPT_NOISE = 0.15;
 /** Wideband audio is heard as on a telephone: all that is measured is measured there. */
 const TELEPHONE_RATE_HZ = 8000;

@@ -10,13 +10,13 @@ import { REMEDIES, REQUIRED_FIELDS } from './remedies.ts';
 
 export interface OpenAiChatDeps {
   readonly endpoint: OpenAiEndpoint;
-  /** For tool calls to which the endpoint gave no id. */
+  /** Makes ids for tool calls that the endpoint sent without one. */
   readonly makeId: MakeId;
-  /** Called once for each parameter that a model refuses. */
+  /** Reports each parameter that a model refuses, once. */
   readonly onRefused: RefusalsOptions<ChatBody>['onLearned'];
-  /** Of another vendor that speaks the same. */
+  /** The name of another vendor with the same API. Default: OpenAI's. */
   readonly name?: string;
-  /** What that vendor needs. */
+  /** Adapts the request body to that vendor. */
   readonly adapt?: (body: ChatBody) => ChatBody;
 }
 

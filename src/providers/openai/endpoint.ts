@@ -9,13 +9,13 @@ export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 export interface EndpointOptions {
-  /** Absent for an endpoint without keys. */
+  /** The API key; undefined for an endpoint without keys. */
   readonly apiKey?: string | undefined;
   /** Default {@link OPENAI_BASE_URL}. */
   readonly baseUrl?: string | undefined;
   /** Follows the base URL. */
   readonly path?: string;
-  /** What the address of a user is held to. */
+  /** Checks addresses that users configure; undefined for the operator's own. */
   readonly guard?: WebSocketGuard | undefined;
 }
 

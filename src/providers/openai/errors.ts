@@ -8,7 +8,10 @@ const MAX_QUOTE_CHARACTERS = 300;
 /** Client errors that a retry may overcome. */
 const RETRYABLE_STATUSES: readonly number[] = [408, 409, 425, 429];
 const TOO_MANY_REQUESTS = 429;
-/** What some servers report as a failure of theirs, such as what a chat template says of messages that it cannot order. */
+/**
+ * Matches refusals that some servers report as their own failure, such as a chat template's error about the order of
+ * messages.
+ */
 const LATE_REFUSAL =
   /jinja|chat template|system (?:message|role)|roles must alternate|not supported|unsupported|not support/i;
 
@@ -47,7 +50,7 @@ export function streamedError(wireError: unknown, endpoint: Redactor): ModelErro
     : new ModelError('model_unavailable', `The model failed while it answered${quote}`);
 }
 
-/** @returns What the endpoint says of an invalid request; undefined for any other failure. */
+/** @returns The endpoint's reason for an invalid request; undefined for any other failure. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof APIError)) return undefined;
   const { status = 0, param } = error;

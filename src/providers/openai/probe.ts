@@ -4,7 +4,7 @@ const TIMEOUT_MILLISECONDS = 10_000;
 
 const modelList = z.object({ data: z.array(z.looseObject({ id: z.string() })) });
 
-/** How an endpoint answered that lists its models as OpenAI does. */
+/** The answer of an endpoint to OpenAI's request for its models. */
 export type EndpointAnswer =
   /** `models`: what it offers; `undefined` where it does not tell. */
   | { readonly kind: 'reached'; readonly models: readonly string[] | undefined }
@@ -15,7 +15,7 @@ export interface ProbedEndpoint {
   readonly apiKey: string | undefined;
   /** Models that are asked for by name where the list lacks them: it may have pages, and aliases are in none. */
   readonly wanted?: readonly string[];
-  /** Where the key is not a bearer token. */
+  /** Headers in place of a bearer token; undefined where the key is one. */
   readonly headers?: Record<string, string> | undefined;
 }
 

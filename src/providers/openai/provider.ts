@@ -86,7 +86,7 @@ export function createTextToSpeech(options: TextToSpeechOptions): Synthesizer {
   return createOpenAiTextToSpeech({ ...options, model, voice, endpoint });
 }
 
-/** @throws {ModelError} Where there is neither a key nor an address. */
+/** @throws {ModelError} When there is neither a key nor an address. */
 export function createSpeechToSpeech(options: SpeechToSpeechOptions): SpeechToSpeech {
   return realtimeSpeech('openai-realtime', OPENAI_TRANSCRIPTION_MODEL, options);
 }

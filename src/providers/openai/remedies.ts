@@ -5,7 +5,9 @@ import type { ChatBody } from './chatBody.ts';
 /** Fields that no request goes without. */
 export const REQUIRED_FIELDS: readonly string[] = ['model', 'messages', 'stream', 'tools'];
 
-/** What not every model behind an OpenAI-compatible endpoint takes, and how to do without it. */
+/**
+ * Lists the features that some models behind OpenAI-compatible endpoints refuse, and how a request does without each.
+ */
 export const REMEDIES: readonly Remedy<ChatBody>[] = [
   {
     // Models that reason before they answer have the limit under another name, since their thoughts count.

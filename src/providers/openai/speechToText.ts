@@ -12,12 +12,15 @@ import { asText, isRecord } from './looseJson.ts';
 
 /** Models ignore longer hints. */
 const MAX_HINT_CHARACTERS = 800;
-/** Of an utterance, which lasts a minute at most: a model that repeats itself has no other end. */
+/**
+ * The longest transcript of an utterance, which lasts a minute at most. It ends the answer of a model that repeats
+ * itself.
+ */
 const MAX_TRANSCRIPT_CHARACTERS = 4000;
 
 export interface OpenAiSpeechToTextDeps extends StreamDeps {
   readonly endpoint: OpenAiEndpoint;
-  /** Such as `gpt-4o-mini-transcribe`. */
+  /** The model's name, such as `gpt-4o-mini-transcribe`. */
   readonly model: string;
 }
 
@@ -88,7 +91,7 @@ async function open(
 
 interface TranscriptPart {
   readonly text: string;
-  /** Whether it is the whole transcript, not the next part of it. */
+  /** True for the whole transcript, false for the next part of it. */
   readonly isFinal: boolean;
   /** Code of the language that was spoken, where the model tells it. */
   readonly language?: string | undefined;

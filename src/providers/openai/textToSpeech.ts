@@ -8,7 +8,7 @@ import { type StreamDeps, type StreamedResponse, streamWithRetry } from '../stre
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { toModelError } from './errors.ts';
 
-/** Of the format `pcm`: 16 bits, little-endian, mono. */
+/** The rate of the format `pcm`: 16 bits, little-endian, mono. */
 const SAMPLE_RATE_HZ = 24_000;
 const SIGNATURE_BYTES = 9;
 /** Speech of a text never lasts longer, not even of numbers: what follows is not speech. */
@@ -19,7 +19,7 @@ const FILE_SIGNATURES = ['ID3', 'OggS', 'fLaC', '<!DOCTYPE', '<html', '{"'];
 
 export interface OpenAiTextToSpeechDeps extends StreamDeps {
   readonly endpoint: OpenAiEndpoint;
-  /** Of texts that name none. */
+  /** The model for texts that name none. */
   readonly model: string;
   readonly voice: string;
   /** The vendor's own options. */
@@ -126,7 +126,7 @@ class PcmDecoder implements StreamedResponse<Int16Array> {
     return samples;
   }
 
-  /** Of a file with the samples of two channels at twice the rate, at most. */
+  /** Keeps a part of a WAV file. The file has at most two channels at twice the rate. */
   #keep(chunk: Uint8Array): Int16Array[] {
     this.#wav?.push(Uint8Array.from(chunk));
     this.#limit(chunk.length / (4 * Int16Array.BYTES_PER_ELEMENT));
@@ -151,7 +151,7 @@ class PcmDecoder implements StreamedResponse<Int16Array> {
   }
 }
 
-/** @throws {ModelError} Where the file is not 16-bit PCM. */
+/** @throws {ModelError} When the file is not 16-bit PCM. */
 function fromWav(bytes: Uint8Array): Int16Array {
   try {
     const file = parseWav(bytes);

@@ -4,7 +4,7 @@ import { asText, isRecord } from './looseJson.ts';
 
 interface Draft {
   readonly index: number;
-  /** As the endpoint sent it: it may be absent, and several calls may share one. */
+  /** The index that the endpoint sent; it may be missing, and several calls may share one. */
   readonly wireIndex: number | undefined;
   readonly wireId: string;
   readonly id: string;

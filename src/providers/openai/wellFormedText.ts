@@ -12,7 +12,7 @@ export class WellFormedText {
     return clean(this.#highSurrogate === '' ? text : text.slice(0, -1));
   }
 
-  /** @returns What is left. */
+  /** @returns The remaining text. */
   finish(): string {
     const text = clean(this.#highSurrogate);
     this.#highSurrogate = '';

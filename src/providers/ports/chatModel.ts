@@ -11,7 +11,7 @@ export interface ChatModel {
    * exactly one `end`, or throws. Leaving the loop frees the request at once.
    *
    * @param signal - Aborts the request: a pending read rejects with the signal's reason.
-   * @throws {ModelError} From a read.
+   * @throws {ModelError} The iterator throws it from a read.
    */
   stream(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;
 }
@@ -25,15 +25,15 @@ export interface ChatRequest {
   /** Names of tools that this answer must not call; only of a model that speaks itself. */
   readonly withheldTools?: readonly string[];
   readonly toolChoice?: ToolChoice;
-  /** Whether one answer may call several tools. */
+  /** True when one answer may call several tools. */
   readonly parallelToolCalls?: boolean;
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
   /** Requests a JSON document of this schema; the name consists of `[A-Za-z0-9_-]`. */
   readonly jsonSchema?: { readonly name: string; readonly schema: JsonSchema };
-  /** As the chat API's client asks for; `jsonSchema` takes precedence. */
+  /** The format that the chat API's client requests; `jsonSchema` takes precedence. */
   readonly responseFormat?: ResponseFormat;
-  /** What the request is for, in traces. */
+  /** The purpose of the request, for traces. */
   readonly purpose?: 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise' | 'persona';
   /** Data for single providers, by {@link ChatModel.name}; a provider ignores what is not under its own name. */
   readonly providerOptions?: Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ export interface ChatRequest {
   readonly passthrough?: Readonly<Record<string, unknown>>;
 }
 
-/** In OpenAI's wire format. */
+/** The response format in OpenAI's wire format. */
 export type ResponseFormat =
   | { readonly type: 'json_object' }
   | {
@@ -85,9 +85,9 @@ interface SpeechEvent {
   readonly speech: SpokenAnswer;
 }
 
-/** What a model says aloud itself. */
+/** Speech that a speech-to-speech model produces itself. */
 export interface SpokenAnswer {
-  /** Who speaks, as agents name it. */
+  /** The speaking engine's name in the settings of agents. */
   readonly provider: string;
   readonly sampleRateHz: SampleRateHz;
   /** The speech in order, while it comes. To be iterated once. */
@@ -96,7 +96,7 @@ export interface SpokenAnswer {
   truncate(heardMs: number): void;
 }
 
-/** Never empty. */
+/** The text is never empty. */
 interface TextEvent {
   readonly type: 'text';
   readonly text: string;
@@ -134,7 +134,7 @@ export interface ToolCallEvent {
 interface EndEvent {
   readonly type: 'end';
   readonly finishReason: FinishReason;
-  /** Absent where the endpoint does not report it. */
+  /** The usage; undefined when the endpoint does not report it. */
   readonly usage?: Usage;
   /** The model that answered, by its own name. */
   readonly model: string;

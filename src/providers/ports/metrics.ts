@@ -2,7 +2,7 @@ import type { ModelError } from './modelError.ts';
 
 export type ModelKind = 'chat' | 'transcription' | 'speech' | 'speech_to_speech' | 'embedding';
 
-/** Whose key the provider is used with. */
+/** The owner of the key that the provider is used with. */
 export type KeyOwner = 'installation' | 'project';
 
 /** Counts what one provider does. An aborted request is neither an error nor an output. */

@@ -4,7 +4,7 @@ import type { ChatEndpoint } from './providerNames.ts';
 /** Chat models by what they are for: the strong one, the usual one, the fast one. */
 export type ChatTiers = Readonly<Record<'smart' | 'balance' | 'turbo', string>>;
 
-/** Where neither the agent nor the settings name a chat model. `local` has one model, whichever is named. */
+/** The chat models for agents and settings that name none. `local` has one model, whatever name is given. */
 export const DEFAULT_CHAT_MODELS: Readonly<Record<Exclude<ChatEndpoint, 'local'>, ChatTiers>> = {
   openai: { smart: 'gpt-6.2-sol', balance: 'gpt-6.1-terra', turbo: 'gpt-6-luna' },
   anthropic: { smart: 'claude-opus-5-5', balance: 'claude-sonnet-5-5', turbo: 'claude-haiku-5-5' },
@@ -73,12 +73,13 @@ const END_OF = new Map(
 export interface ModelEnd {
   /** `YYYY-MM-DD`. */
   readonly day: string;
-  /** Whether the vendor has stopped to serve it. */
+  /** True when the vendor no longer serves the model. */
   readonly hasEnded: boolean;
 }
 
 /**
- * @param model - As settings and agents name it; also by a path, as Google and gateways do (`openai/gpt-4.1`).
+ * @param model - The name in the settings or the agent. It may have a path, as at Google and gateways
+ *   (`openai/gpt-4.1`).
  * @returns Its end, where that is at most {@link END_NOTICE_DAYS} away.
  */
 export function nearEndOf(model: string, nowMs: number): ModelEnd | undefined {

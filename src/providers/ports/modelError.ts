@@ -8,11 +8,11 @@ import { CallwayError } from '../../base/errors.ts';
 export type ModelErrorCode = 'model_unavailable' | 'model_rejected' | 'model_malformed';
 
 export interface ModelErrorOptions {
-  /** Whether no part of the answer was passed on. Default: true. */
+  /** True when no part of the answer was passed on. Default: true. */
   readonly beforeFirstToken?: boolean;
-  /** Whether the same request may succeed when it is sent again. Default: all but `model_rejected`. */
+  /** True when a retry of the same request may succeed. Default: true for all codes except `model_rejected`. */
   readonly retryable?: boolean;
-  /** As the endpoint asked for. */
+  /** The wait before a retry that the endpoint requests, in seconds. */
   readonly retryAfterSeconds?: number | undefined;
   /** Must not hold the key, or headers. */
   readonly cause?: unknown;
@@ -50,7 +50,7 @@ export function skippedError(): ModelError {
   return new ModelError('model_unavailable', 'It failed moments ago, and is not tried again yet');
 }
 
-/** @throws {ModelError} Where a vendor that needs one has no key or address. */
+/** @throws {ModelError} When the vendor needs a key or an address and has none. */
 export function requireCredentials(vendor: string, credential: string | undefined): void {
   if (credential === undefined) throw new ModelError('model_rejected', `${vendor} has no credentials`);
 }

@@ -8,7 +8,7 @@ export interface NoiseSuppression {
 export interface NoiseSuppressor {
   /**
    * @param frame - Samples of 20 ms, in order.
-   * @returns As many, about 30 ms later; valid until the next call.
+   * @returns The same number of samples, delayed by about 30 ms; valid until the next call.
    */
   process(frame: Int16Array): Int16Array;
   /** Frees its memory; idempotent. */

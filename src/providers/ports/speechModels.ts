@@ -2,9 +2,9 @@
  * The speech models of calls whose agent and installation name none.
  */
 
-/** At OpenAI, an utterance at a time. */
+/** OpenAI's model that transcribes one whole utterance per request. */
 export const OPENAI_TRANSCRIPTION_MODEL = 'gpt-transcribe';
-/** At OpenAI, while the words are spoken; other models tell them after the turn. */
+/** OpenAI's model that transcribes while the person speaks. Other models return the words after the turn. */
 export const OPENAI_LIVE_TRANSCRIPTION_MODEL = 'gpt-realtime-whisper';
 export const OPENAI_REALTIME_MODEL = 'gpt-realtime-2.1';
 /** Reads aloud by the Realtime API: OpenAI shuts its speech endpoint's models down on 2027-01-06. */
@@ -27,12 +27,15 @@ export const SONIOX_MODEL = 'stt-rt-v5';
 export const ELEVENLABS_MODEL = 'eleven_flash_v2_5';
 export const CARTESIA_MODEL = 'sonic-3';
 
-/** Whether a base URL is OpenAI's own, in any of its regions. @param baseUrl - Undefined for the default. */
+/** Returns true when a base URL is OpenAI's own, in any of its regions. @param baseUrl - Undefined for the default. */
 export function isOpenAi(baseUrl: string | undefined): boolean {
   return baseUrl === undefined || new URL(baseUrl).hostname.endsWith('.openai.com');
 }
 
-/** Of the endpoint that takes an utterance at a time. @param baseUrl - Undefined for OpenAI's own. */
+/**
+ * Returns the model of the endpoint that transcribes one whole utterance per request. @param baseUrl - Undefined for
+ * OpenAI's own.
+ */
 export function transcriptionModel(baseUrl: string | undefined): string {
   return isOpenAi(baseUrl) ? OPENAI_TRANSCRIPTION_MODEL : COMPATIBLE_TRANSCRIPTION_MODEL;
 }

@@ -4,14 +4,14 @@ import type { ToolCallEvent, Usage } from './chatModel.ts';
 import type { ModelError } from './modelError.ts';
 import type { ToolDefinition } from './toolDefinition.ts';
 
-/** What a model is told of a tool call that was not carried out, or that has none, as a move. */
+/** The result that a model gets for a tool call that was not carried out or has no result. */
 export const NO_RESULT = 'No result.';
 
 /** A model that hears a person and speaks itself. */
 export interface SpeechToSpeech {
-  /** As agents name it. */
+  /** The engine's name in the settings of agents. */
   readonly name: string;
-  /** Of its speech. */
+  /** The sample rate of the model's speech. */
   readonly sampleRateHz: SampleRateHz;
   /** Connects at once. Never throws: a connection that cannot be made reports `failed`. */
   connect(
@@ -23,7 +23,7 @@ export interface SpeechToSpeech {
 }
 
 export interface SpeechToSpeechOptions {
-  /** Of the samples that are pushed: 8000, 16000 or 24000. */
+  /** The sample rate of the pushed samples: 8000, 16000 or 24000. */
   readonly sampleRateHz: number;
   /** BCP 47 tag of what the person speaks; absent when unknown. */
   readonly language?: string | undefined;
@@ -43,7 +43,7 @@ export interface SpeechToSpeechConnection {
   discard(): void;
   /** Asks for an answer. Its speech, texts and tool calls follow, and then `done`. */
   answer(request: SpeechToSpeechRequest): void;
-  /** Nothing more of the answer follows. */
+  /** Cancels the answer. No further events of it follow. */
   cancel(): void;
   /** The person has heard no more of this speech. */
   truncate(speechId: string, heardMs: number): void;
@@ -54,22 +54,22 @@ export interface SpeechToSpeechConnection {
 export interface SpeechToSpeechRequest {
   /** Paragraphs; the last one is the time of the day. */
   readonly instructions: string;
-  /** Of the pathway. */
+  /** The text of the pathway's current step. */
   readonly step: string;
-  /** Of this step. */
+  /** The tools of the current step. */
   readonly tools: readonly ToolDefinition[];
   /** Names of tools that this answer must not call. */
   readonly withheldTools: readonly string[];
   /** The whole conversation, without instructions. */
   readonly messages: readonly ChatMessage[];
-  /** Those that the model has neither heard nor said, and results of its tool calls. */
+  /** The messages that the model has neither heard nor said, and the results of its tool calls. */
   readonly news: readonly ChatMessage[];
 }
 
 export type SpeechToSpeechEvent =
   /** Audio is being taken. */
   | { readonly type: 'connected' }
-  /** What the person said before the commit of this number: so far, or for good. */
+  /** The person's words before the commit of this number: an interim or the final transcript. */
   | {
       readonly type: 'transcript';
       readonly commit: number;

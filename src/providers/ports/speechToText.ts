@@ -1,8 +1,8 @@
 /** Speech recognition. */
 export interface SpeechToText {
-  /** As settings name it, such as `openai` or `local`. */
+  /** The name in settings, such as `openai` or `local`. */
   readonly name: string;
-  /** Whether what was transcribed is answered, so that it is asked for only where the caller has paused. */
+  /** True when each transcript is answered. It is then requested only when the caller has paused. */
   readonly isAskedOnce?: boolean | undefined;
   /** Starts the recognition of one utterance, and connects or loads what it needs while the caller speaks. */
   openStream(request: RecognitionOptions): RecognitionStream;
@@ -15,13 +15,13 @@ export interface RecognitionOptions {
   readonly sampleRateHz: number;
   /** BCP 47 tag such as `en` or `zh-TW`; absent when unknown. */
   readonly language?: string | undefined;
-  /** Those that the caller may speak, where the recognizer is to tell which; then `language` is absent. */
+  /** The languages that the caller may speak, when the recognizer must detect which. `language` is then undefined. */
   readonly languages?: readonly string[] | undefined;
   /** Words that the caller may say and a recognizer may not know, such as names. */
   readonly keyterms?: readonly string[] | undefined;
   /** Phrases that the caller may say: a hint, or the grammar of a recognizer without a better model. */
   readonly expectedAnswers?: readonly string[];
-  /** Called with each interim transcript of the whole utterance; batch recognizers never call it. */
+  /** Receives each interim transcript of the whole utterance. Batch recognizers never call it. */
   readonly onInterim?: (text: string) => void;
 }
 

@@ -2,9 +2,9 @@ import type { ModelError } from './modelError.ts';
 
 /** Speech recognition of a whole stream of audio, while it is spoken. */
 export interface StreamingSpeechToText {
-  /** In logs and metrics, such as `deepgram`. */
+  /** The name in logs and metrics, such as `deepgram`. */
   readonly name: string;
-  /** Whether `eager_end`, `turn_resumed` and `end_of_turn` are sure to come. */
+  /** True when the recognizer always sends `eager_end`, `turn_resumed` and `end_of_turn`. */
   readonly detectsTurns: boolean;
   /** A connection is to be replaced from this age on, before the vendor ends it. Default: never. */
   readonly maxAgeMs?: number | undefined;
@@ -24,7 +24,7 @@ export interface RecognitionConnectionOptions {
   readonly sampleRateHz: number;
   /** BCP 47 tag such as `en` or `zh-TW`; absent when unknown. */
   readonly language?: string | undefined;
-  /** Those that the caller may speak, where the recognizer is to tell which; then `language` is absent. */
+  /** The languages that the caller may speak, when the recognizer must detect which. `language` is then undefined. */
   readonly languages?: readonly string[] | undefined;
   /** Words that the caller may say and a recognizer may not know, such as names. */
   readonly keyterms?: readonly string[] | undefined;
@@ -36,23 +36,23 @@ export interface RecognitionConnection {
   /**
    * Asks for the final transcript of what was pushed: `final` follows, and `end_of_turn` where turns are detected.
    *
-   * @returns False where the vendor cannot be asked.
+   * @returns False when the vendor has no such request.
    */
   finalize(): boolean;
   /**
    * Leaves a vendor that has told no word of what the caller said: another one hears it again, after `reconnecting`.
    * Absent where a connection has one vendor.
    *
-   * @param lengthMs - Of the audio to hear again.
-   * @param mayReconnect - Where no other vendor is left, the same one is connected again.
-   * @returns False where the connection stays as it is.
+   * @param lengthMs - The length of the audio to recognize again.
+   * @param mayReconnect - True when the same vendor is connected again because no other is left.
+   * @returns False when the connection stays as it is.
    */
   leave?: ((error: ModelError, lengthMs: number, mayReconnect: boolean) => boolean) | undefined;
   /** No event comes afterwards. Idempotent. */
   close(): void;
 }
 
-/** What a recognizer reports. Transcripts are those of the current turn, which `end_of_turn` ends. */
+/** An event of a recognizer. Transcripts belong to the current turn, which `end_of_turn` ends. */
 export type RecognitionEvent =
   /** Audio is being taken. */
   | { readonly type: 'connected' }
@@ -73,7 +73,7 @@ export type RecognitionEvent =
 export interface TurnTranscript {
   /** Trimmed. */
   readonly text: string;
-  /** In order; absent where the vendor has no times. */
+  /** The words in order; undefined when the vendor sends no times. */
   readonly words?: readonly TimedWord[] | undefined;
   /** 0 to 1. */
   readonly confidence?: number | undefined;

@@ -5,9 +5,9 @@ import type { SpokenVoice } from './textToSpeech.ts';
 
 /** Speech synthesis of texts while they are written. */
 export interface StreamingTextToSpeech {
-  /** In logs and metrics, such as `elevenlabs`. */
+  /** The name in logs and metrics, such as `elevenlabs`. */
   readonly name: string;
-  /** Of all speech. */
+  /** The sample rate of all speech. */
   readonly sampleRateHz: SampleRateHz;
   /** Connects at once, for one call. Never throws. @param voice - Of the first text, as far as it is known. */
   connect(voice?: SpokenVoice): SynthesisConnection;

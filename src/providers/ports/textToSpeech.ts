@@ -2,24 +2,24 @@ import type { SampleRateHz } from '../../media/resample/resampler.ts';
 
 /** Speech synthesis. */
 export interface TextToSpeech {
-  /** As settings name it, such as `openai` or `local`. */
+  /** The name in settings, such as `openai` or `local`. */
   readonly name: string;
-  /** Of all speech. */
+  /** The sample rate of all speech. */
   readonly sampleRateHz: SampleRateHz;
-  /** Whether the speech of a text may be cached and played again. */
+  /** True when the speech of a text may be cached and played again. */
   readonly isCacheable: boolean;
   /**
    * Synthesizes a text, usually a sentence, with the first read. Chunks have any length, and memory of their own.
    *
    * @param signal - Aborts the request: a pending read rejects with the signal's reason.
-   * @throws {ModelError} From a read; `beforeFirstToken` is whether no samples were yielded.
+   * @throws {ModelError} The iterator throws it from a read; `beforeFirstToken` is true when no samples were yielded.
    */
   synthesize(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Int16Array>;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
-/** How a text is spoken. What is absent is the provider's default. */
+/** The voice of a text. Undefined fields take the provider's default. */
 export interface SpokenVoice {
   /** BCP 47 tag such as `en` or `zh-TW`. */
   readonly language?: string | undefined;
@@ -30,7 +30,7 @@ export interface SpokenVoice {
   readonly speed?: number | undefined;
 }
 
-/** What is said for a written word, or words. The voice session applies it before a provider has the text. */
+/** The spoken form of one or several written words. The voice session applies it before a provider gets the text. */
 export interface Pronunciation {
   /** Whole words, in any case. */
   readonly word: string;

@@ -9,5 +9,5 @@ export interface ToolDefinition {
   readonly parameters?: JsonSchema;
 }
 
-/** Whether the model must call a tool, and which one. */
+/** Decides whether the model must call a tool, and which one. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };

@@ -6,7 +6,7 @@ import type { RecognitionProvider, SynthesisProvider } from './providerNames.ts'
  * vendor would ignore it, or refuse each call.
  */
 
-/** Without a threshold there are no eager ends. */
+/** The default threshold. Without one the vendor sends no eager ends. */
 const EAGER_EOT_THRESHOLD = 0.5;
 /** Silence that ends a segment. */
 const ENDPOINTING_MS = 300;
@@ -71,13 +71,16 @@ export const SONIOX_OPTIONS = z.strictObject({
 });
 
 const noiseReduction = z.enum(['near_field', 'far_field']).optional();
-/** Of models that tell words while they are spoken. @see https://platform.openai.com/docs/guides/realtime-transcription */
+/**
+ * Options of the models that transcribe while the person speaks. @see
+ * https://platform.openai.com/docs/guides/realtime-transcription
+ */
 export const OPENAI_LIVE_OPTIONS = z.strictObject({
   batch: z.literal(false).optional(),
   delay: z.enum(['minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
   noise_reduction: noiseReduction,
 });
-/** Of models that tell them after the turn. */
+/** Options of the models that transcribe after the turn. */
 export const OPENAI_TURN_OPTIONS = z.strictObject({
   batch: z.literal(false).optional(),
   turn_detection: z.enum(['semantic_vad', 'server_vad']).default('semantic_vad'),
@@ -106,7 +109,7 @@ export const CARTESIA_OPTIONS = z.strictObject({
 /** @see https://developers.deepgram.com/docs/streaming-text-to-speech */
 export const AURA_OPTIONS = z.strictObject({ mip_opt_out: z.boolean().optional() });
 
-/** Of models of the `gpt` family. @see https://platform.openai.com/docs/api-reference/audio/createSpeech */
+/** Options of the `gpt` models. @see https://platform.openai.com/docs/api-reference/audio/createSpeech */
 export const OPENAI_SPEECH_OPTIONS = z.strictObject({ instructions: z.string().min(1).max(2000).optional() });
 
 /** A server of one's own has its own. */

@@ -30,7 +30,7 @@ export class AudioHistory {
     this.#keep((KEPT_AFTER_FINAL_MS * this.#sampleRateHz) / 1000);
   }
 
-  /** Only the last audio of this length will be heard again. */
+  /** Keeps only the last audio of this length. */
   keepLast(durationMs: number): void {
     this.#keep((durationMs * this.#sampleRateHz) / 1000);
   }

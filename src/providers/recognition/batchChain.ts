@@ -17,7 +17,7 @@ export interface BatchChainDeps {
  * Recognition of each utterance by the first vendor that works, for one call: its name is that of the vendor that has
  * heard the last one.
  *
- * @param vendors - In order; at least one.
+ * @param vendors - The vendors in the order of preference; at least one.
  */
 export function createBatchChain(vendors: readonly SpeechToText[], deps: BatchChainDeps): SpeechToText {
   const [first] = vendors;

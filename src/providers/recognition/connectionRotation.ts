@@ -3,7 +3,7 @@ import type { RecognitionConnection, RecognitionEvent } from '../ports/streaming
 
 /** The caller pauses: nothing was told for so long, which is longer than an answer may take. */
 const PAUSE_MS = 2000;
-/** After a replacement that could not connect. */
+/** The wait after a replacement that could not connect. */
 const RETRY_MS = 10_000;
 
 export interface ConnectionRotationDeps {

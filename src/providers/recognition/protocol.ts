@@ -9,7 +9,7 @@ import type {
 import type { IsRefusal } from '../sockets/failures.ts';
 import type { WebSocketTarget } from '../sockets/target.ts';
 
-/** What a vendor's WebSocket for streaming recognition says and understands. */
+/** The messages of a vendor's WebSocket for streaming recognition. */
 export interface RecognitionProtocol {
   /** The vendor, in logs and metrics. */
   readonly name: string;
@@ -24,27 +24,27 @@ export interface RecognitionProtocol {
   readonly maxAgeMs?: number;
   /** The key, which is removed from what the vendor reports. */
   readonly secret?: string | undefined;
-  /** Whether a close code refuses the request. Default: 1008 and the private codes. */
+  /** Returns true for close codes that refuse the request. Default: 1008 and the private codes. */
   readonly isRefusal?: IsRefusal;
   /** Silence is sent as audio; a vendor that wants more than that is told this every so often. */
   readonly keepAlive?: { readonly message: string; readonly intervalMs: number };
   open(options: ProtocolOptions): ProtocolConnection;
 }
 
-/** With the rate that the audio is sent at. */
+/** The options of a connection, with the sample rate of the sent audio. */
 export type ProtocolOptions = RecognitionConnectionOptions;
 
 /** One connection: its messages, and what it has heard. */
 export interface ProtocolConnection {
   readonly target: WebSocketTarget;
-  /** Sent first. */
+  /** The first message of the connection. */
   readonly greeting?: string;
   encode(samples: Int16Array): string | Uint8Array;
   /** Asks for the final transcript; undefined where the vendor cannot be asked. */
   finalize(): string | undefined;
-  /** Sent before the connection is closed. */
+  /** The last message before the connection is closed. */
   readonly goodbye?: string;
-  /** @throws {ModelError} What the vendor reports; any other error is a malformed message. */
+  /** @throws {ModelError} When the message reports a failure; any other error means a malformed message. */
   decode(message: string): readonly RecognitionEvent[];
 }
 
@@ -53,7 +53,7 @@ export function encodeL16(samples: Int16Array): Uint8Array {
   return writePcm16(samples.slice());
 }
 
-/** What a vendor reports as an error. @param code - The vendor's word for it; the text is for the log alone. */
+/** Turns an error that a vendor reports into ours. @param code - The vendor's error code; the text is only logged. */
 export function reportedError(
   vendor: string,
   code: string | number | undefined,

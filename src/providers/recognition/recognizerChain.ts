@@ -26,7 +26,7 @@ const LONGEST_RETRY_MS = 8000;
 export interface RecognizerChainDeps {
   readonly clock: Clock;
   readonly breakers: Breakers;
-  /** Of each vendor, by name. */
+  /** Returns the metrics of a vendor by its name. */
   readonly metrics: (vendor: string) => ProviderMetrics;
   /** A vendor was left for the next one, or for a new connection to itself. */
   readonly onFallback: (from: string, to: string, error: ModelError) => void;
@@ -37,7 +37,7 @@ export interface RecognizerChainDeps {
  * connection is lost, the next one hears again what was said since the last words that were final, so that no audio is
  * lost. One that a vendor is about to end is replaced before.
  *
- * @param vendors - In the order of preference; at least one.
+ * @param vendors - The vendors in the order of preference; at least one.
  */
 export function createRecognizerChain(
   vendors: readonly StreamingSpeechToText[],
@@ -68,7 +68,7 @@ interface Link {
   readonly vendor: StreamingSpeechToText;
   /** Position of its first sample in the stream. */
   readonly startMs: number;
-  /** Whether it has told words. */
+  /** True once it has reported words. */
   hasTold: boolean;
 }
 
@@ -87,7 +87,7 @@ class ChainedConnection implements RecognitionConnection {
   /** Times that no vendor was left. */
   #rounds = 0;
   #connection: RecognitionConnection | undefined;
-  /** That of the connection; events of others come too late. */
+  /** The current connection; events of earlier ones are ignored. */
   #link: Link | undefined;
   #rotation: ConnectionRotation | undefined;
   /** A vendor that told no word; it has failed if the next one tells some. */

@@ -14,7 +14,7 @@ import { malformed, toModelError, withoutSecret } from '../sockets/failures.ts';
 import { listenTo } from '../sockets/listen.ts';
 import type { ProtocolConnection, RecognitionProtocol } from './protocol.ts';
 
-/** Of one turn, which never lasts so long: a recognizer that goes on has failed. */
+/** The longest transcript of one turn, which no turn reaches. A recognizer that exceeds it has failed. */
 const MAX_TRANSCRIPT_CHARACTERS = 10_000;
 /** A vendor that reads slower than this is lost. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
@@ -24,7 +24,7 @@ export interface SocketRecognizerDeps {
   readonly clock: Clock;
 }
 
-/** What the recognizers of vendors need; a vendor has defaults for what is absent. */
+/** The dependencies of vendors' recognizers. A vendor has defaults for undefined fields. */
 export interface VendorRecognizerDeps extends SocketRecognizerDeps {
   /** `https:` or `http:`. */
   readonly baseUrl?: string | undefined;

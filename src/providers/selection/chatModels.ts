@@ -28,17 +28,17 @@ export interface EndpointClient {
   readonly onlyModel?: string | undefined;
   close(): Promise<void>;
 }
-/** What a stream needs of it. */
+/** The part of an endpoint's client that a stream needs. */
 type OpenChat = Omit<EndpointClient, 'close'>;
 
 export interface ChatModelsDeps {
-  /** Of the installation, and its name. */
+  /** The name of the installation's endpoint. */
   readonly endpoint: ChatEndpoint;
   readonly installation: ChatModel;
-  /** The installation's. */
+  /** Returns the installation's credentials. */
   readonly credentials: (name: CredentialName) => Credentials;
   readonly projectCredentials: ProjectCredentialCache;
-  /** What an address of a project is held to. */
+  /** Checks addresses that projects configure. */
   readonly guard: WebSocketGuard;
   readonly open: (
     endpoint: ChatEndpoint,
@@ -46,11 +46,11 @@ export interface ChatModelsDeps {
     guard: WebSocketGuard | undefined,
     owner: 'installation' | 'project',
   ) => Promise<EndpointClient>;
-  /** Where agents name none. */
+  /** Returns the models for agents that name none. */
   readonly models: (endpoint: ChatEndpoint) => ChatTiers;
-  /** Whether the operator lets projects name it. */
+  /** Returns true when the operator lets projects use the model. */
   readonly allowsModel: (model: string) => boolean;
-  /** Called for each model that an agent names and a request goes to. */
+  /** Reports each model that an agent names and that a request goes to. */
   readonly onModelUsed: (model: string) => void;
   /** Counts what runs on the installation's credentials. */
   readonly usage: UsageCounter;
@@ -62,7 +62,7 @@ interface Access {
   readonly credentials: Credentials;
   readonly guard: WebSocketGuard | undefined;
   readonly owner: 'installation' | 'project';
-  /** Of the choice. */
+  /** The circuit breaker's name for this choice. */
   readonly breaker: string;
 }
 
@@ -78,7 +78,7 @@ export class SelectedChatModels {
     this.#breakers = createBreakers(deps.clock);
   }
 
-  /** @param mode - Whose model answers where none is named. */
+  /** @param mode - The mode whose model answers when none is named. */
   choose(
     projectId: string,
     config: ChatConfig,
@@ -186,7 +186,10 @@ export class SelectedChatModels {
     }
   }
 
-  /** Of an agent that was saved before the operator's list. @throws {ModelError} `model_rejected` where none is left. */
+  /**
+   * Drops the models that the operator does not allow; an agent may be older than the operator's list. @throws
+   * {ModelError} `model_rejected` when none is left.
+   */
   #allowed(choices: readonly ChatChoice[]): readonly ChatChoice[] {
     const allowed = choices.filter(({ model }) => model === undefined || this.#deps.allowsModel(model));
     if (allowed.length > 0) return allowed;
@@ -238,7 +241,7 @@ class Attempt {
   readonly #abort: ReturnType<typeof linkAbort>;
   readonly #timer: ReturnType<Clock['setTimer']> | undefined;
 
-  /** @param patience - For the first event; undefined where no other model is left. */
+  /** @param patience - The timeout for the first event in ms; undefined when no other model is left. */
   constructor(clock: Clock, signal: AbortSignal, patience: number | undefined) {
     this.#abort = linkAbort(signal);
     if (patience === undefined) return;
@@ -272,7 +275,10 @@ function patienceMs({ purpose }: ChatRequest, { reasoningEffort }: ChatChoice): 
   return !AWAITED.has(purpose) || REASONING.has(reasoningEffort) ? undefined : SLOW_MS;
 }
 
-/** What the client asks for goes before what the agent says. The engine's own questions have their own temperature. */
+/**
+ * Merges the settings. Those of the client precede those of the agent. The engine's own requests have their own
+ * temperature.
+ */
 function settingsOf(
   request: ChatRequest,
   { temperature, maxTokens, reasoningEffort }: ChatChoice,

@@ -10,7 +10,8 @@ export interface EndingModelsDeps {
  * Warns of models that their vendor ends soon, or has ended, each once. Such a model is still asked: gateways and own
  * servers may go on to serve it.
  *
- * @returns To be called with each model that is used, and what names it, such as `CHAT_MODEL_TURBO`.
+ * @returns A function to be called with each used model and with the setting that names it, such as
+ *   `CHAT_MODEL_TURBO`.
  */
 export function createEndingModelWarnings({ clock, warn }: EndingModelsDeps) {
   const checked = new Set<string>();

@@ -10,9 +10,9 @@ const FRESH_MS = 5000;
 type Known = readonly ProviderCredentials[];
 
 interface Entry {
-  /** Undefined until the first read has ended. */
+  /** The project's credentials; undefined until the first read has ended. */
   known: Known | undefined;
-  /** When that was read. */
+  /** The time of that read. */
   readAtMs: number;
   reading: Promise<Known> | undefined;
 }
@@ -30,7 +30,7 @@ export class ProjectCredentialCache {
     this.#onError = onError;
   }
 
-  /** Never rejects: where they cannot be read, they are as they were last, or none. */
+  /** Returns the project's credentials. It never rejects: after a failed read it returns the last ones, or none. */
   async of(projectId: string): Promise<Known> {
     const entry = this.#entryOf(projectId);
     const ageMs = this.#clock.monotonicMs() - entry.readAtMs;

@@ -19,14 +19,14 @@ export interface SpeechEnginesDeps {
   /** The installation's. */
   readonly credentials: (name: CredentialName) => Credentials;
   readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
-  /** What an address of a project is held to. */
+  /** Checks addresses that projects configure. */
   readonly guard: WebSocketGuard;
   readonly options: (credentials: Credentials) => ProviderOptions;
   readonly metrics: MetricsOfProvider;
   /** Counts what runs on the installation's credentials. */
   readonly usage: UsageCounter;
   readonly clock: Clock;
-  /** Called for each model that an agent names and that is opened. */
+  /** Reports each model that an agent names and that is opened. */
   readonly onModelUsed: (model: string) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -41,7 +41,7 @@ interface Access {
 export class SelectedSpeechEngines implements SpeechEngines {
   readonly #deps: SpeechEnginesDeps;
   readonly #vendors: VendorCache<SpeechToSpeech>;
-  /** Of each model and key. */
+  /** The circuit breakers of the models, by model and key. */
   readonly #breakers: Breakers;
 
   constructor(deps: SpeechEnginesDeps) {

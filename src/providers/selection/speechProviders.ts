@@ -41,19 +41,19 @@ export interface SpeechDefaults {
 }
 
 export interface SpeechProvidersDeps {
-  /** For what neither agent nor node names. */
+  /** The providers for agents and nodes that name none. */
   readonly defaults: SpeechDefaults;
   /** The installation's. */
   readonly credentials: (name: CredentialName, kind: Kind) => Credentials;
   readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
-  /** What an address of a project is held to. */
+  /** Checks addresses that projects configure. */
   readonly guard: WebSocketGuard;
   readonly options: (credentials: Credentials) => ProviderOptions;
   readonly metrics: (kind: 'transcription' | 'speech', provider: string, owner: KeyOwner) => ProviderMetrics;
   /** Counts what runs on the installation's credentials. */
   readonly usage: UsageCounter;
   readonly clock: Clock;
-  /** Called for each model that an agent or the settings name and that is opened. */
+  /** Reports each model that an agent or the settings name and that is opened. */
   readonly onModelUsed: (model: string) => void;
   readonly onError: (error: unknown, what: string, fields: object) => void;
 }
@@ -69,7 +69,7 @@ type Kind = 'stt' | 'tts';
 export class SelectedSpeechProviders implements SpeechProviders {
   readonly #deps: SpeechProvidersDeps;
   readonly #vendors: VendorCache<Recognizer | Synthesizer>;
-  /** Of each vendor and key. */
+  /** The circuit breakers of the vendors, by vendor and key. */
   readonly #breakers: Breakers;
 
   constructor(deps: SpeechProvidersDeps) {

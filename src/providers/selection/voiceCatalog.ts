@@ -15,7 +15,7 @@ export interface VoiceCatalogDeps {
   /** The installation's. */
   readonly credentials: (name: CredentialName) => Credentials;
   readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
-  /** At the installation's address, and at one of a project. */
+  /** Requests voices at the installation's address or at a project's. */
   readonly ask: { readonly installation: AskVendor; readonly project: AskVendor };
 }
 

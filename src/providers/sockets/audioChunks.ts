@@ -44,7 +44,7 @@ export class AudioChunks {
     }
   }
 
-  /** What no message has taken yet, if it is enough for one. */
+  /** Returns the remaining samples if they are enough for one message. */
   flush(): Int16Array | undefined {
     if (this.#filled < this.#minLength) return undefined;
     const rest = this.#chunk.subarray(0, this.#filled);

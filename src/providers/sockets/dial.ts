@@ -13,7 +13,7 @@ const REFUSED = /Unexpected server response: (4\d\d)/;
 /** Opens a vendor's WebSocket. @throws {ModelError} */
 export type Dial = (target: WebSocketTarget, signal: AbortSignal) => Promise<WebSocket>;
 
-/** @param guard - Absent for addresses that the operator has configured. */
+/** @param guard - Undefined for addresses that the operator has configured. */
 export function createDial(guard: WebSocketGuard | undefined): Dial {
   return async ({ url, headers, subprotocol }, signal) => {
     const options = {

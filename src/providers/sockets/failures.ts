@@ -1,12 +1,12 @@
 import { ModelError } from '../ports/modelError.ts';
 
-/** Whether a vendor's code means that the same request would be refused again. */
+/** Returns true when a vendor's close code means that the same request would be refused again. */
 export type IsRefusal = (code: number, reason: string) => boolean;
 
 /** 1008 and the private codes from 4000 on; the others are accidents. */
 const isRefusal: IsRefusal = (code) => code === 1008 || (code >= 4000 && code < 4500);
 
-/** @param isRefused - Of a vendor whose private codes mean other things too. */
+/** @param isRefusedBy - Interprets the close codes of a vendor whose private codes mean other things too. */
 export function closedBy(name: string, code: number, reason: string, isRefusedBy = isRefusal): ModelError {
   const isRefused = isRefusedBy(code, reason);
   const told = reason === '' ? '' : `: ${reason.slice(0, 200)}`;

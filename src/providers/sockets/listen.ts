@@ -8,13 +8,13 @@ import { closedBy, type IsRefusal, malformed } from './failures.ts';
 const MAX_VALUES = 20_000;
 
 export interface VendorListener {
-  /** In errors. */
+  /** The name in errors. */
   readonly name: string;
   readonly clock: Clock;
   /** Default: that of most vendors. */
   readonly isRefusal?: IsRefusal | undefined;
   readonly onMessage: (data: Buffer, isBinary: boolean) => void;
-  /** Also called after the first failure. */
+  /** Receives the failure. It may be called again after the first one. */
   readonly onFailed: (error: unknown) => void;
 }
 

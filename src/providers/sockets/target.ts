@@ -1,4 +1,4 @@
-/** Where a vendor listens, with what the request needs. */
+/** A vendor's WebSocket address, with the headers of the request. */
 export interface WebSocketTarget {
   /** `wss:` or `ws:`. */
   readonly url: string;

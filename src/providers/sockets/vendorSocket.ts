@@ -10,7 +10,7 @@ import type { WebSocketTarget } from './target.ts';
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 export interface VendorSocketOptions {
-  /** In errors. */
+  /** The name in errors. */
   readonly name: string;
   /** The key, which no error tells. */
   readonly secret: string | undefined;
@@ -18,9 +18,9 @@ export interface VendorSocketOptions {
   readonly dial: Dial;
   readonly clock: Clock;
   readonly onOpen: () => void;
-  /** @throws {ModelError} What the vendor reports; any other error is a malformed message. */
+  /** @throws {ModelError} When the message reports a failure; any other error means a malformed message. */
   readonly onMessage: (text: string) => void;
-  /** Called at most once. */
+  /** Receives the failure; called at most once. */
   readonly onFailed: (error: ModelError) => void;
 }
 
@@ -41,7 +41,7 @@ export class VendorSocket {
     );
   }
 
-  /** Never throws. */
+  /** Sends a message. It never throws. */
   send(message: string): void {
     if (this.#isClosed) return;
     if (!this.#socket) this.#waiting.push(message);
@@ -56,7 +56,7 @@ export class VendorSocket {
     onFailed(withoutSecret(toModelError(name, error), secret));
   }
 
-  /** Nothing is reported afterwards. Idempotent. */
+  /** Closes the socket. No event follows. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#waiting = [];

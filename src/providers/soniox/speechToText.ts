@@ -22,7 +22,7 @@ const CHUNK_MS = 40;
 const KEEP_ALIVE_MS = 8000;
 /** Sessions end after 300 minutes. */
 const MAX_AGE_MS = 290 * 60_000;
-/** Of a request that would be refused again. */
+/** The codes of requests that would be refused again. */
 const REFUSED_CODES = new Set([400, 401, 402, 403, 404]);
 const END_TOKEN = '<end>';
 const FINALIZED_TOKEN = '<fin>';
@@ -96,7 +96,7 @@ class SonioxConnection implements ProtocolConnection {
   /** An empty message ends the audio. */
   readonly goodbye = '';
   readonly encode = encodeL16;
-  /** Of the turn; each is told once. */
+  /** The final tokens of the turn, each of which is sent once. */
   #final: Token[] = [];
 
   constructor(target: WebSocketTarget, greeting: string) {

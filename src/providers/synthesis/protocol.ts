@@ -5,18 +5,18 @@ import type { SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
 import type { WebSocketTarget } from '../sockets/target.ts';
 
-/** What a vendor's WebSocket for streaming synthesis says and understands. */
+/** The messages of a vendor's WebSocket for streaming synthesis. */
 export interface SynthesisProtocol {
   /** The vendor, in logs and metrics. */
   readonly name: string;
   readonly sampleRateHz: SampleRateHz;
   /** Texts that one connection takes at a time. */
   readonly maxTexts: number;
-  /** Whether the audio of a cancelled text is told from that of the next one. */
+  /** True when the vendor's audio names its text, so that audio of a cancelled text can be told apart. */
   readonly namesAudio: boolean;
   /** A vendor that closes idle connections is told this every so often. */
   readonly keepAlive?: { readonly message: string; readonly intervalMs: number };
-  /** Where a voice is spoken; voices of one address share a connection. */
+  /** Returns the address that speaks a voice. Voices with one address share a connection. */
   target(voice: SpokenVoice): WebSocketTarget;
   /** One connection. */
   open(): SynthesisProtocolConnection;
@@ -26,12 +26,15 @@ export interface SynthesisProtocolConnection {
   /** The messages that begin a text. @param id - Unique on the connection. */
   begin(id: string, voice: SpokenVoice): readonly string[];
   write(id: string, text: string): readonly string[];
-  /** @returns Undefined where nothing is left to be spoken. */
+  /** @returns Undefined when nothing is left to be spoken. */
   end(id: string): readonly string[] | undefined;
   cancel(id: string): readonly string[];
   /** Cancelled texts that the vendor still counts as open. Default: none. */
   readonly closing?: number;
-  /** @throws {ModelError} What the vendor reports for the whole connection; any other error is a malformed message. */
+  /**
+   * @throws {ModelError} When the message reports a failure of the whole connection; any other error means a
+   *   malformed message.
+   */
   decode(message: Buffer, isBinary: boolean): readonly IdentifiedEvent[];
 }
 
@@ -48,7 +51,7 @@ export class L16Decoder {
     this.#sampleRateHz = sampleRateHz;
   }
 
-  /** Of what was decoded so far. */
+  /** The length of the audio that was decoded so far. */
   get lengthMs(): number {
     return (this.#samples * 1000) / this.#sampleRateHz;
   }
@@ -72,7 +75,7 @@ export function clampedSpeed(
   return speed === undefined ? undefined : Math.min(fastest, Math.max(slowest, speed));
 }
 
-/** Whether a text's last sentence is complete, so that the vendor need not wait for more. */
+/** Returns true when a text's last sentence is complete, so that the vendor need not wait for more. */
 export function endsSentence(text: string): boolean {
   return (
     /[.!?…。！？；]["'”’»」』）)\]]*\s*$/u.test(text) &&

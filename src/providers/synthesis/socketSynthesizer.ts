@@ -20,7 +20,7 @@ const SILENT_MS = 1000;
 const MIN_LIFE_MS = 10_000;
 
 const ignore = () => undefined;
-/** Of a connection that is closed. */
+/** The stream of a connection that is closed. */
 const SILENCE: SynthesisStream = {
   write: ignore,
   end: ignore,
@@ -29,7 +29,7 @@ const SILENCE: SynthesisStream = {
   cancel: ignore,
 };
 
-/** What the synthesizers of vendors need; the voice is that of texts that name none. */
+/** The dependencies of vendors' synthesizers. The voice is used for texts that name none. */
 export interface VendorSynthesizerDeps extends SynthesisLineDeps {
   /** `https:` or `http:`. */
   readonly baseUrl: string;

@@ -9,7 +9,7 @@ import { listenTo } from '../sockets/listen.ts';
 import type { WebSocketTarget } from '../sockets/target.ts';
 import type { IdentifiedEvent, SynthesisProtocol, SynthesisProtocolConnection } from './protocol.ts';
 
-/** Of one text: an hour of speech. */
+/** The most words of one text: an hour of speech. */
 const MAX_WORDS = 10_000;
 
 export interface SynthesisLineDeps {
@@ -39,7 +39,7 @@ export class SynthesisLine {
   #waiting: string[] = [];
   #keepAlive: Timer | undefined;
   #isClosed = false;
-  /** When a text was last cancelled. */
+  /** The time of the last cancellation. */
   cancelledAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -69,12 +69,12 @@ export class SynthesisLine {
     return this.#texts.size + (this.#connection.closing ?? 0);
   }
 
-  /** Whether the vendor is held back, by every text that is open. */
+  /** True when every open text is paused, so that the vendor's socket is too. */
   get isPaused(): boolean {
     return this.#texts.size > 0 && [...this.#texts.values()].every(({ isPaused }) => isPaused);
   }
 
-  /** Since the socket was open. */
+  /** The time since the socket was opened. */
   get ageMs(): number {
     return this.#deps.clock.monotonicMs() - this.#openedAtMs;
   }
@@ -107,7 +107,7 @@ export class SynthesisLine {
     this.#updateFlow();
   }
 
-  /** @returns Whether the text was open. */
+  /** @returns True when the text was open. */
   cancel(id: string): boolean {
     if (!this.#texts.delete(id)) return false;
     this.cancelledAtMs = this.#deps.clock.monotonicMs();

@@ -34,8 +34,8 @@ export interface NoiseFloor {
   /** @param frame - The next 20 ms. */
   push(frame: Int16Array): void;
   /**
-   * Whether the newest frame is clearly louder than the noise. True of sudden noise for 300 to 500 ms; in a stream that
-   * starts with speech, true from the first syllable after a quieter moment.
+   * Returns true when the newest frame is clearly louder than the noise. Sudden noise counts for 300 to 500 ms. In a
+   * stream that starts with speech, it returns true from the first syllable after a quieter moment.
    */
   isExceeded(): boolean;
   /**
@@ -101,7 +101,7 @@ function createHistory(length: number) {
     },
     isEmpty: () => count === 0,
     least: () => leastOf(length),
-    /** Whether there are `needed` values whose maximum is at most `ratio` times their minimum. */
+    /** Returns true when `needed` values have a maximum of at most `ratio` times their minimum. */
     isWithin(needed: number, ratio: number): boolean {
       if (count < needed) return false;
       const most = ratio * leastOf(needed);

@@ -7,7 +7,7 @@ import {
 } from '../ports/voiceActivity.ts';
 import { createNoiseFloor } from './noiseFloor.ts';
 
-/** Of 0 to 3; its results on telephone audio are closest to a neural detector's. */
+/** The mode from 0 to 3 whose results on telephone audio are closest to a neural detector's. */
 const AGGRESSIVENESS = 2;
 /** Root mean square of the quietest speech, -56 dBFS; quieter sound is line noise or comfort noise. */
 const MIN_SPEECH_LEVEL = 50;

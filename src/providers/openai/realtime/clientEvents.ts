@@ -7,7 +7,7 @@ export interface ClientEvent {
   readonly [field: string]: unknown;
 }
 
-/** What a session is told once. Turns are detected by Callway. */
+/** Builds the session's settings, which are sent once. Callway detects the turns, not the server. */
 export function sessionFormats(options: {
   readonly sampleRateHz: number;
   readonly transcriptionModel: string;
@@ -39,7 +39,7 @@ export function functionOutput(callId: string, output: string): ClientEvent {
 /**
  * Adds a message to the conversation. Tool calls of another model come with their results.
  *
- * @param isKnownCall - Whether the model made this tool call itself.
+ * @param isKnownCall - Returns true when the model made this tool call itself.
  */
 export function messageItems(message: ChatMessage, isKnownCall: (callId: string) => boolean): ClientEvent[] {
   switch (message.role) {

@@ -37,7 +37,7 @@ export interface ReadAloudDeps extends VendorSynthesizerDeps {
   readonly voice: string;
 }
 
-/** Whether a model speaks by the Realtime API, and not by the speech endpoint. */
+/** Returns true for models that speak by the Realtime API instead of the speech endpoint. */
 export function readsAloud(model: string): boolean {
   return model.startsWith('gpt-realtime');
 }

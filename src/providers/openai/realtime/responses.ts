@@ -1,14 +1,14 @@
 import type { SpeechToSpeechEvent } from '../../ports/speechToSpeech.ts';
 
-/** Of an unasked response: pieces and samples that are kept. */
+/** The most pieces and samples that are kept of a response that was not requested. */
 const MAX_PIECES = 1000;
 const MAX_SAMPLES = 60 * 24_000;
 
 type Fate = 'wanted' | 'dropped';
 
 /**
- * Which of the server's responses are wanted. A server that detects turns whatever it is told answers unasked: that
- * response waits until an answer is asked for.
+ * Decides which of the server's responses are wanted. Some servers detect turns despite their settings and answer on
+ * their own. Such a response waits until an answer is requested.
  *
  * ```text
  *   ask ──▶ asked ──created──▶ wanted ──done──▶ (gone)
@@ -19,10 +19,10 @@ type Fate = 'wanted' | 'dropped';
  */
 export class Responses {
   readonly #onEvent: (event: SpeechToSpeechEvent) => void;
-  /** That were asked for and not created yet. */
+  /** The responses that were requested and are not created yet. */
   #asked: Fate[] = [];
   #current: { readonly id: string; fate: Fate | 'waiting' } | undefined;
-  /** What an unasked response has said. */
+  /** The events of a response that was not requested; undefined while there is none. */
   #waiting: SpeechToSpeechEvent[] | undefined;
   #waitingSamples = 0;
 
@@ -30,14 +30,14 @@ export class Responses {
     this.#onEvent = onEvent;
   }
 
-  /** @returns Whether the server has to be asked. */
+  /** @returns True when the request must be sent to the server. */
   ask(): boolean {
     if (this.#takeWaiting()) return false;
     this.#asked.push('wanted');
     return true;
   }
 
-  /** @returns Whether the server has to be told. */
+  /** @returns True when the cancellation must be sent to the server. */
   cancel(): boolean {
     if (this.#current?.fate === 'wanted') this.#current.fate = 'dropped';
     else if (this.#asked.at(-1) === 'wanted') this.#asked[this.#asked.length - 1] = 'dropped';
@@ -63,7 +63,7 @@ export class Responses {
     if (this.#current?.fate === 'waiting') this.#current.fate = 'dropped';
   }
 
-  /** @param responseId - Absent where the server does not tell. */
+  /** @param responseId - The response's id; undefined when the server does not send it. */
   emit(responseId: string | undefined, event: SpeechToSpeechEvent): void {
     if (!this.#current || (responseId ?? this.#current.id) !== this.#current.id) return;
     const { fate } = this.#current;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Usage } from '../../ports/chatModel.ts';
 
-/** What a server of the Realtime API sends, as far as it is read. Others of its messages are ignored. */
+/** The messages of the Realtime API that are read. Other messages are ignored. */
 const error = z.object({
   message: z.string().default(''),
   type: z.string().nullish(),
@@ -75,7 +75,7 @@ const message = z.looseObject({ type: z.string() });
 /** Servers of before the API's general availability call speech and texts of an answer so. */
 const OLDER_NAME = /^response\.(?=audio|text)/;
 
-/** @returns Undefined for a message that is not of interest. @throws {ZodError | SyntaxError} */
+/** @returns Undefined for a message that is ignored. @throws {ZodError | SyntaxError} When the message is malformed. */
 export function readServerEvent(text: string): ServerEvent | undefined {
   const read = message.parse(JSON.parse(text));
   const type = read.type.replace(OLDER_NAME, 'response.output_');

@@ -40,12 +40,15 @@ const CHUNK_MS = 40;
 const MIN_COMMIT_MS = 100;
 const NOTHING_TO_COMMIT = 'input_audio_buffer_commit_empty';
 const ANSWERS_ALREADY = 'conversation_already_has_active_response';
-/** What ends a conversation. Of others, such as a truncation that comes too late, an answer may still come. */
+/**
+ * Matches the errors that end a conversation. After other errors, such as a truncation that comes too late, an answer
+ * may still come.
+ */
 const FATAL = /api_key|auth|permission|quota|billing|expired|not_found|rate_limit|server_error/;
 const MAY_PASS = /rate_limit|server_error|overloaded|timeout/;
 
 export interface RealtimeSpeechDeps {
-  /** As agents name it. */
+  /** The engine's name in the settings of agents. */
   readonly name: string;
   /** `https:` or `http:`, with the path before `/realtime`. */
   readonly baseUrl: string;
@@ -89,11 +92,11 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
   readonly #chunks: AudioChunks;
   readonly #responses: Responses;
   readonly #transcripts: Transcripts;
-  /** What the server was told last of instructions and tools. */
+  /** The instructions and tools that were last sent to the server. */
   #step = '';
-  /** Whether the server knows the formats. */
+  /** True once the server has the audio formats. */
   #isConfigured = false;
-  /** Since the last commit. */
+  /** The number of samples pushed since the last commit. */
   #pushedSamples = 0;
   /** Tool calls of the model, and whether they have an output. */
   readonly #calls = new Map<string, boolean>();

@@ -2,17 +2,17 @@ import type { SpeechToSpeechEvent } from '../../ports/speechToSpeech.ts';
 
 /** Items whose words have not come; the oldest ones never will. */
 const MAX_ITEMS = 100;
-/** Of one utterance: far more than can be said. */
+/** The longest transcript of one utterance, far above what a person can say. */
 const MAX_CHARACTERS = 10_000;
 
 interface Item {
-  /** Undefined until a commit claims what a server committed itself. */
+  /** The commit's number; undefined until a commit claims an item that the server committed on its own. */
   commit: number | undefined;
   text: string;
   isFinal: boolean;
 }
 
-/** Which of the person's commits each of the server's audio items belongs to, and what was said in it. */
+/** Maps each of the server's audio items to the person's commit and to its transcript. */
 export class Transcripts {
   readonly #onEvent: (event: SpeechToSpeechEvent) => void;
   readonly #items = new Map<string, Item>();
@@ -24,7 +24,7 @@ export class Transcripts {
     this.#onEvent = onEvent;
   }
 
-  /** @param isSent - Whether there is audio to commit. @returns The number of the commit. */
+  /** @param isSent - True when there is audio to commit. @returns The commit's number. */
   commit(isSent: boolean): number {
     this.#commits += 1;
     const commit = this.#commits;
