@@ -38,7 +38,7 @@ export const CALL_END_REASONS = [
 ] as const;
 export type CallEndReason = (typeof CALL_END_REASONS)[number];
 
-/** Who or what answered a call. */
+/** The possible results of answering machine detection. */
 export const ANSWERING_MACHINE = ['human', 'machine', 'screening', 'unknown'] as const;
 export type AnsweringMachine = (typeof ANSWERING_MACHINE)[number];
 
@@ -65,35 +65,38 @@ export interface Call {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The API client's own id of the order, not unique; null where the order has none. */
   readonly externalId: string | null;
-  /** When the API accepted it, or its INVITE arrived. */
+  /** The time at which the API accepted the call or its INVITE arrived. */
   readonly createdAt: string;
-  /** When it is due; null for a call that was not scheduled. */
+  /** The time at which the call is due; null for a call that was not scheduled. */
   readonly notBefore: string | null;
-  /** When the first INVITE was sent or received. */
+  /** The time at which the first INVITE was sent or received. */
   readonly startedAt: string | null;
   readonly answeredAt: string | null;
   readonly endedAt: string | null;
   readonly mediaQuality: MediaQuality | null;
   readonly recording: RecordingResult | null;
-  /** Who answered an outbound call; null while it is not known, and where it is not detected. */
+  /**
+   * The result of answering machine detection for an outbound call; null while it is unknown or when there is no
+   * detection.
+   */
   readonly answeringMachine: AnsweringMachine | null;
-  /** What supervisors do; null before the first. */
+  /** The supervision of the call; null before the first supervisor. */
   readonly supervision: Supervision | null;
   /** The node that runs it; null while it is queued. */
   readonly nodeId: string | null;
-  /** Set by the API; the node that runs the call then hangs up. */
+  /** The API sets this; the node that runs the call then hangs up. */
   readonly hangupRequested: boolean;
   /** The latest one; null before any. */
   readonly transfer: CallTransfer | null;
-  /** Of a simulated caller: it came over no trunk, and counts in no limit. */
+  /** True for a call of a simulated caller. It uses no trunk and counts towards no limit. */
   readonly isTest: boolean;
 }
 
-/** What supervisors do with a call in progress. */
+/** The supervisors of a call in progress. */
 export interface Supervision {
   readonly agentPaused: boolean;
   readonly recordingPaused: boolean;
-  /** Who is connected. */
+  /** The number of connected supervisors. */
   readonly supervisors: number;
 }
 
@@ -104,15 +107,15 @@ interface CallSettings {
   readonly maxDurationSeconds: number;
   readonly record: boolean;
   readonly media: CallMedia | null;
-  /** What the session began with: of the order, or of the called number and the INVITE's headers. */
+  /** The session's first variables. They come from the order, or from the called number and the INVITE's headers. */
   readonly dynamicVariables?: Readonly<Record<string, unknown>>;
   /** Default: true, for outbound calls. */
   readonly detectAnsweringMachine?: boolean;
-  /** As the project's number says; absent where it leaves it to the agent. */
+  /** The setting of the project's number; undefined when the agent decides. */
   readonly noiseSuppression?: boolean;
   /** The trace that the call belongs to; absent without tracing. */
   readonly traceparent?: string;
-  /** Whether a session's `schedule_callback` tool has ordered it. */
+  /** True when a session's `schedule_callback` tool has ordered the call. */
   readonly isCallback?: boolean;
   /** The numbers as requested, for trunks with the number format `as_given`; absent for inbound calls. */
   readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
@@ -143,14 +146,14 @@ export interface RecordingResult {
   /** Key in the recording store; null when nothing was stored. */
   readonly key: string | null;
   readonly durationMs: number | null;
-  /** Of what is stored. */
+  /** The size of the stored file. */
   readonly bytes?: number;
-  /** Of its first sample, ISO 8601; absent when it is not known. */
+  /** The time of the first sample, ISO 8601; undefined when it is not known. */
   readonly startedAt?: string;
   readonly error: string | null;
 }
 
-/** Of an answered call, until its file is stored. */
+/** The recording of an answered call until its file is stored. */
 export const RECORDING_RUNS: RecordingResult = {
   status: 'recording',
   key: null,
@@ -209,14 +212,14 @@ export function newCall(fields: NewCall): Call {
   };
 }
 
-/** From the answer to the end, in ms; 0 for an unanswered call, null before the end. */
+/** Returns the time from the answer to the end, in ms; 0 for an unanswered call, null before the end. */
 export function talkTimeMs({ status, answeredAt, endedAt }: Call): number | null {
   if (!isFinal(status)) return null;
   if (answeredAt === null || endedAt === null) return 0;
   return Math.max(0, Date.parse(endedAt) - Date.parse(answeredAt));
 }
 
-/** When its way to the phone began. */
+/** Returns the time at which the call was due: its scheduled time, or its creation. */
 export function orderedAt({ createdAt, notBefore }: Pick<Call, 'createdAt' | 'notBefore'>): string {
   return notBefore ?? createdAt;
 }
@@ -231,17 +234,17 @@ export function customerNumber({ direction, fromNumber, toNumber }: Call): strin
   return direction === 'inbound' ? fromNumber : toNumber;
 }
 
-/** What the call's session knows of it. */
+/** Returns the facts of the call that its session knows. */
 export function callFacts({ id, direction, fromNumber, toNumber, trunkId }: Call): CallFacts {
   return { direction, fromNumber, toNumber, callId: id, trunkId };
 }
 
-/** Whether the call has a recording, now or later: only answered calls do. */
+/** Returns true when the call has a recording, now or later. Only answered calls have one. */
 export function expectsRecording({ answeredAt, settings }: Pick<Call, 'answeredAt' | 'settings'>): boolean {
   return answeredAt !== null && settings.record;
 }
 
-/** Only the agent detects it, not a customer's own bot. */
+/** Returns true when answering machine detection is on. Only our agents have it, not a customer's own bot. */
 export function detectsAnsweringMachine({
   direction,
   settings,
@@ -258,7 +261,7 @@ export function storedRecording({
   return { ...recording, key: recording.key };
 }
 
-/** Whether the recording is stored, or has failed. */
+/** Returns true when the recording is stored or has failed. */
 export function isRecordingFinal({ recording }: Call): boolean {
   return recording !== null && recording.status !== 'recording';
 }

@@ -10,14 +10,14 @@ export function callEvent(
   return { type, ...subjectOf(call), data: dataOf(call) };
 }
 
-/** @param call - As it was stored at its end. */
+/** @param call - The call as stored at its end. */
 export function callEnded(call: Call): NewLiveEvent {
   const { status, endReason, sip } = call;
   const data = { ...dataOf(call), status, endReason, durationMs: talkTimeMs(call), sip };
   return { type: 'call.ended', ...subjectOf(call), data };
 }
 
-/** @param url - Of the stored recording. */
+/** @param url - The stored recording's URL. */
 export function recordingReady(
   call: Call,
   { status, durationMs, error }: RecordingResult,

@@ -23,6 +23,6 @@ export interface CallMetrics {
   /** An INVITE was refused. */
   inboundRejected(reason: RejectionReason, count: number): void;
   setupPhase(phase: SetupPhase, seconds: number): void;
-  /** For each `callStarted`, once. */
+  /** Counts the end of a call; called once for each `callStarted`. */
   callEnded(direction: Call['direction'], result: CallResult, media: MediaReport | undefined): void;
 }

@@ -16,9 +16,9 @@ export interface CallFilter {
   /** One of these. */
   readonly status?: readonly CallStatus[];
   readonly sessionId?: string;
-  /** Whether it has ended. */
+  /** True for calls in progress, false for ended calls. */
   readonly isLive?: boolean;
-  /** Of its creation, ISO 8601; `to` is not in the range. */
+  /** The earliest time of creation, ISO 8601. `to` is exclusive. */
   readonly from?: string;
   readonly to?: string;
   /** A part of either number. */
@@ -28,7 +28,7 @@ export interface CallFilter {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Text to find in what was said. */
   readonly q?: string;
-  /** Whether calls of tests are listed too. Default: no. */
+  /** True to list the calls of tests too. Default: false. */
   readonly includeTests?: boolean;
 }
 
@@ -43,9 +43,9 @@ export interface CallStore {
   list(projectId: string, filter: CallFilter, page: Page): Promise<PageOf<Call>>;
   /** The names that the metadata and results of calls have, sorted; so many of each at most. */
   resultNames(projectId: string, filter: CallFilter, limit: number): Promise<ResultNames>;
-  /** What the calls' sessions found out, by instance. */
+  /** Returns the results of the calls' sessions by instance id. */
   results(projectId: string, instanceIds: readonly string[]): Promise<Map<string, CallResults>>;
-  /** Of any project. @returns Those of the ids that are a call's. */
+  /** Looks for calls of any project. @returns The ids that belong to a call. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Claims a queued call for a node. @returns Undefined when the call is no longer queued. */
   claim(id: string, nodeId: string, at: string): Promise<Call | undefined>;
@@ -68,7 +68,7 @@ export interface CallStore {
   /**
    * Puts a claimed call that was not dialed yet back into the queue.
    *
-   * @returns Whether its hang-up was requested while it was claimed.
+   * @returns True when a hang-up was requested while the call was claimed.
    */
   releaseClaim(id: string, nodeId: string): Promise<boolean>;
   /**
@@ -106,9 +106,9 @@ export interface CallStore {
   /** Unsettled calls of one node; at its start, what its previous process left. */
   listUnsettledOn(nodeId: string): Promise<OrphanedCall[]>;
   recordHeartbeat(nodeId: string, at: Date): Promise<void>;
-  /** How the audio of an ended call arrived; undefined where that is not known. */
+  /** Returns the audio quality of an ended call over time; undefined when it is not known. */
   mediaSamples(projectId: string, id: string): Promise<MediaSamples | undefined>;
-  /** Undefined before {@link CallStore.savePeaks}. */
+  /** Returns the peaks; undefined before {@link CallStore.savePeaks}. */
   peaks(projectId: string, id: string): Promise<RecordingPeaks | undefined>;
   /** Keeps the waveform of a recording for as long as the recording. @param key - Of the measured one. */
   savePeaks(id: string, key: string, peaks: RecordingPeaks): Promise<void>;
@@ -125,7 +125,7 @@ export interface ResultNames {
 
 export interface CallResults {
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Whether each criterion was met, by its name. */
+  /** Tells for each criterion, by its name, whether it was met. */
   readonly evaluation: Readonly<Record<string, boolean>>;
 }
 
@@ -142,7 +142,7 @@ export interface OrphanedCall {
   readonly lastSeenAt: string | null;
 }
 
-/** From the end of the caller's turn to the agent's first audio, in ms. */
+/** The time from the end of the caller's turn to the agent's first audio, in ms. */
 export interface TurnLatency {
   readonly p50: number;
   readonly p95: number;

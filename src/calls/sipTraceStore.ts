@@ -10,6 +10,6 @@ export interface SipTraceMessage {
 
 export interface SipTraceStore {
   append(projectId: string, callId: string, messages: readonly SipTraceMessage[]): Promise<void>;
-  /** In the order of sending and receipt. */
+  /** Lists the messages in the order of sending and receipt. */
   list(projectId: string, callId: string): Promise<SipTraceMessage[]>;
 }

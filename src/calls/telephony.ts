@@ -9,8 +9,8 @@ export interface Telephony {
   /**
    * Sends an INVITE over one trunk. Failover to another trunk is the caller's task.
    *
-   * @returns At once. The leg's events tell its progress, `ended` last and exactly once. The first event comes after the
-   *   current turn of the event loop, so that listeners added behind a promise miss none.
+   * @returns The leg at once. Its events report the progress, and `ended` comes last and exactly once. The first
+   *   event comes after the current turn of the event loop, so that listeners added after an awaited promise miss none.
    */
   dial(request: DialRequest): CallLeg;
   onInboundCall(handler: (call: InboundCall) => void): void;
@@ -23,17 +23,17 @@ export interface DialRequest {
   /** Normalized; formatted by telephony as the trunk wants it. */
   readonly fromNumber: string;
   readonly toNumber: string;
-  /** As in the API request, for trunks with the number format `as_given`. @see formatNumber */
+  /** The numbers as in the API request, for trunks with the number format `as_given`. @see formatNumber */
   readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
-  /** Of the session, for the headers that the trunk names. */
+  /** The session's variables, for the headers that the trunk names. */
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** Whether the peer may redirect the call to a URI. */
+  /** Returns true when the peer may redirect the call to a URI. */
   readonly mayRedirectTo: (uri: string) => boolean;
   /** A `sip:` or `sips:` URI to call over the trunk instead of the number. */
   readonly targetUri?: string;
   /** The media session that this leg's is going to be bridged with. */
   readonly bridgeWith?: MediaSession;
-  /** From INVITE to the final response; then CANCEL. */
+  /** The time from INVITE to the final response. After it the leg sends CANCEL. */
   readonly ringTimeoutMs: number;
 }
 
@@ -42,12 +42,12 @@ export interface InboundCall {
   readonly sipCallId: string;
   readonly projectId: string;
   readonly trunk: Trunk;
-  /** As the carrier wrote them; normalized if they are numbers. */
+  /** The numbers as the carrier wrote them, normalized if they are valid. */
   readonly fromNumber: string;
   readonly toNumber: string;
-  /** From the headers that the trunk names. */
+  /** The variables from the headers that the trunk names. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Absent but in calls of simulated callers. */
+  /** The test; undefined for calls that are not of simulated callers. */
   readonly test?: TestCall | undefined;
   /** The called number; undefined when no project holds it that is reached over the trunk. */
   readonly number: PhoneNumber | undefined;
@@ -59,7 +59,7 @@ export interface InboundCall {
   answer(callId: string): Promise<CallLeg>;
   /**
    * @param sipCode - 400..699.
-   * @param retryAfterSeconds - For the Retry-After header.
+   * @param retryAfterSeconds - The value of the Retry-After header.
    * @returns The response; nothing is sent when the call was answered, rejected or canceled before.
    * @see RFC 3261 section 20.33
    */
@@ -76,34 +76,34 @@ export interface InboundCall {
 export interface CallLeg {
   readonly sipCallId: string;
   readonly trunkId: string;
-  /** As its trunk says. */
+  /** The trunk's transfer method. */
   readonly transferMethod: Trunk['transfer'];
   /**
-   * For a REFER to another leg of the same peer: whom it calls takes the place of this leg (Replaces). Undefined before the
+   * The URI for a REFER of another leg of the same peer: its target replaces this leg (Replaces). Undefined before the
    * answer.
    *
    * @see RFC 5589 section 7, RFC 3891
    */
   readonly replacingUri: string | undefined;
-  /** Undefined until its port is reserved. */
+  /** The leg's media session; undefined until its port is reserved. */
   readonly media: MediaSession | undefined;
   readonly events: Pick<Emitter<LegEvents>, 'on'>;
   /** CANCEL before the answer, BYE after it. Resolves when the leg has ended. Idempotent. */
   hangup(reason?: HangupReason): Promise<void>;
-  /** As RFC 4733 events or by SIP INFO, as the trunk wants it. */
+  /** Sends digits as RFC 4733 events or by SIP INFO, as the trunk's settings say. */
   sendDtmf(digits: string): Promise<void>;
   /**
    * Transfer by REFER; on success the peer ends the leg.
    *
    * @param to - A normalized number, or a `sip:` URI; the `replacingUri` of another leg for an attended transfer.
-   * @param timeoutMs - For the peer to report how it went. Default: two minutes.
+   * @param timeoutMs - The time that the peer has to report the result. Default: two minutes.
    * @throws {CallwayError} `transfer_unsupported` when the peer, or the trunk's setting, does not allow REFER;
    *   `transfer_failed` with the peer's status, as `sipStatus` of its `extra` too. The call continues.
    */
   refer(to: string, timeoutMs?: number): Promise<void>;
 }
 
-/** For the Reason header. @see RFC 3326 */
+/** The content of the Reason header. @see RFC 3326 */
 export interface HangupReason {
   readonly q850Cause: number;
   readonly text: string;
@@ -116,7 +116,7 @@ export interface LegEvents {
   readonly answered: { readonly atMs: number };
   /** The peer put us on hold, or resumed. */
   readonly held: { readonly isHeld: boolean };
-  /** What the call goes on without. */
+  /** The feature that the call continues without. */
   readonly warning: LegWarning;
   /** Received by SIP INFO. */
   readonly dtmf: DtmfDigit;
@@ -135,18 +135,19 @@ export interface LegEnd {
   readonly outcome: LegOutcome;
   /** The final response, 200 for a BYE; null when there was none. The reason of a 200 may say why we sent the BYE. */
   readonly sip: { readonly code: number; readonly reason: string } | null;
-  /** From a Reason header, or the default for the SIP status. @see RFC 3398 section 8.2.6.1 */
+  /** The cause from a Reason header, or the default for the SIP status. @see RFC 3398 section 8.2.6.1 */
   readonly q850Cause: number | null;
 }
 
 /**
- * After the answer: `remote_hangup`, `local_hangup`, `lost` (dialog or control connection gone).
+ * Outcomes after the answer are `remote_hangup`, `local_hangup` and `lost` (the dialog or the control connection is
+ * gone).
  *
- * Before the answer: `lost` when it is unknown whether the phone still rings; `unreachable` for no response within the
- * trunk's time, no route to the host, or 408 without ringing; `no_answer` for the ring timeout, 408 after ringing and
- * 480; `declined` for 603, 607 and 608; `busy` for 486 and 600; `invalid_number` for 404, 484 and 604; `rejected` for
- * other 3xx, 4xx and 6xx; `trunk_error` for 5xx, for 401 and 407 that our password does not satisfy, and for failures on
- * our side.
+ * Outcomes before the answer are: `lost` when it is unknown whether the phone still rings; `unreachable` for no
+ * response within the trunk's time, no route to the host, or 408 without ringing; `no_answer` for the ring timeout, 408
+ * after ringing and 480; `declined` for 603, 607 and 608; `busy` for 486 and 600; `invalid_number` for 404, 484 and
+ * 604; `rejected` for other 3xx, 4xx and 6xx; `trunk_error` for 5xx, for 401 and 407 that our password does not
+ * satisfy, and for failures on our side.
  */
 export type LegOutcome =
   | 'remote_hangup'

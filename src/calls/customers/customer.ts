@@ -6,7 +6,7 @@ export const MAX_CUSTOMER_IDS = 200;
 const counted = (what: string) =>
   z.object({ total: z.int(), ids: z.array(z.string()).describe(`${what}, newest first.`) });
 
-/** What is kept of one person. */
+/** The data that is stored about one person. */
 export const customer = z
   .object({
     key: z.string().describe('The E.164 number, or `customerId`.'),

@@ -13,17 +13,17 @@ export interface UnsettledCall {
   readonly hasEnded: boolean;
 }
 
-/** What one step of an erasure has removed from the database, with the names of its copies elsewhere. */
+/** The rows that one step of an erasure has removed from the database, with the names of their copies elsewhere. */
 export interface ErasedBatch {
   readonly instanceIds: readonly string[];
   readonly callIds: readonly string[];
   readonly recordingKeys: readonly string[];
-  /** Whether nothing is left. */
+  /** True when nothing is left to erase. */
   readonly isLast: boolean;
 }
 
 export interface CustomerStore {
-  /** @returns Undefined where nothing is kept. */
+  /** @returns Undefined when nothing is stored about the person. */
   find(name: CustomerName): Promise<Omit<Customer, 'keyHash'> | undefined>;
   unsettledCalls(name: CustomerName): Promise<UnsettledCall[]>;
   /** Removes what the agent remembers. @returns Whether there was something. */
@@ -34,7 +34,7 @@ export interface CustomerStore {
    * Erases the next sessions in one transaction, with their calls, webhooks and memory. Calls that are not settled
    * stay.
    *
-   * @returns Undefined where no erasure has begun, or it is done.
+   * @returns Undefined when no erasure has begun, or it has finished.
    */
   eraseNext(name: CustomerName): Promise<ErasedBatch | undefined>;
   /** Erasures that have begun. */

@@ -13,12 +13,12 @@ import type { CustomerName, CustomerStore, ErasedBatch } from './customerStore.t
 /** An ended call stores its recording within moments. */
 const SETTLE_TIMEOUT_MS = 5_000;
 const POLL_MS = 100;
-/** What a failed node has begun is finished within this time. */
+/** The interval at which erasures of failed nodes are resumed. */
 const RESUME_MS = 30_000;
 const RESUMED_AT_ONCE = 20;
 const NEVER = new AbortController().signal;
 
-/** Who asked for it. */
+/** The author of an erasure, for the audit log. */
 export type Author = Pick<AuditEntry, 'actor' | 'requestId'>;
 
 export interface CustomersDeps {
@@ -36,7 +36,7 @@ export interface CustomersDeps {
 }
 
 /**
- * What is kept of one person, and its erasure.
+ * Reads and erases the data that is stored about one person.
  *
  * An erasure is stored before it begins and proceeds in batches, so that any node finishes what another has begun. A batch
  * removes the rows first; the copies outside of the database go next: recordings are on the list of files to remove from
@@ -96,7 +96,10 @@ export class Customers {
     }
   }
 
-  /** What fails here stays on the list of files to remove, or expires. */
+  /**
+   * Erases the copies outside of the database. A copy that cannot be erased stays on the list of files to remove, or
+   * expires.
+   */
   async #eraseCopies(projectId: string, { instanceIds, callIds, recordingKeys }: ErasedBatch): Promise<void> {
     const { checkpoints, spool, forgetEvents, recordings, onError } = this.#deps;
     const outcomes = await Promise.allSettled([
@@ -128,7 +131,7 @@ export class Customers {
     return { id: makeId(), projectId, at, action, target, details: {}, ...author };
   }
 
-  /** How the audit log names a person: a keyed digest in place of the number or id. */
+  /** Returns the name of a person in the audit log: a keyed digest in place of the number or id. */
   hashOf({ projectId, key }: CustomerName): string {
     return this.#deps.digest(`customer ${projectId} ${key}`);
   }

@@ -22,7 +22,7 @@ const CACHE_BYTES = 64 * 1024 * 1024;
 /** The audio files of projects: takes uploads, and reads them for callers who wait. */
 export class MediaFiles {
   readonly #deps: MediaFilesDeps;
-  /** By the file's key. The samples are shared with the media threads. */
+  /** The clips by file key. The media threads share the samples. */
   readonly #clips = new LRUCache<string, Int16Array>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ byteLength }) => byteLength,
@@ -53,7 +53,7 @@ export class MediaFiles {
     await files.remove(fileKey).catch((error: unknown) => onError(error, 'rejected media file not removed'));
   }
 
-  /** @returns Undefined for no music; the built-in one in place of a file that cannot be read. */
+  /** @returns Undefined for no music; the built-in music when the file cannot be read. */
   async music(projectId: string, choice: HoldMusicChoice): Promise<MusicSource | undefined> {
     if (choice === 'none') return undefined;
     if (choice === 'default') return { kind: 'default' };

@@ -67,7 +67,7 @@ export class CallLimiter {
     await this.#requireAllowed(projectId, await this.#limitsOf(projectId), to, isPeersWish);
   }
 
-  /** Where a peer may redirect a call of the project to. Refusals are counted. */
+  /** Returns a check of the targets to which a peer may redirect a call of the project. Refusals are counted. */
   async allowedRedirects(projectId: string): Promise<(to: string) => boolean> {
     const limits = await this.#limitsOf(projectId);
     const ownNumbers = await this.#ownNumbers(projectId, limits);
@@ -78,7 +78,7 @@ export class CallLimiter {
     };
   }
 
-  /** Whether the day's minutes and money allow another leg of a running call. */
+  /** Returns true when the day's minutes and money allow another leg of a running call. */
   async hasBudget(projectId: string): Promise<boolean> {
     const exhausted = await this.#exhaustedToday(projectId, await this.#limitsOf(projectId));
     if (exhausted) this.#refused(projectId, exhausted);
@@ -136,7 +136,7 @@ export class CallLimiter {
   /**
    * Records the talk time of a call's legs since the last recording.
    *
-   * @throws Only where nothing was recorded.
+   * @throws When nothing was recorded.
    */
   async recordUsage(projectId: string, legs: readonly BilledLeg[]): Promise<void> {
     const talked = legs.filter(({ talkTimeMs }) => talkTimeMs > 0);
@@ -149,7 +149,7 @@ export class CallLimiter {
     });
   }
 
-  /** Whether the day's minutes and money allow a running call to continue. */
+  /** Returns true when the day's minutes and money allow a running call to continue. */
   async mayContinue(projectId: string): Promise<boolean> {
     return (await this.#exhaustedToday(projectId, await this.#limitsOf(projectId))) === undefined;
   }
@@ -182,7 +182,7 @@ export class CallLimiter {
     return destinationRefusal(limits, to, await this.#ownNumbers(projectId, limits));
   }
 
-  /** Read only where the limits depend on them. */
+  /** Reads the project's numbers when the limits depend on them; otherwise returns none. */
   async #ownNumbers(projectId: string, { ownCountriesOnly }: CallLimits): Promise<readonly string[]> {
     return ownCountriesOnly ? await this.#deps.phoneNumbers.ownNumbers(projectId) : [];
   }

@@ -69,7 +69,7 @@ export function transferRefusal(
  * Why a project may not call the host of a `sip:` URI.
  *
  * @param trunks - The project's active ones, whose hosts it may call.
- * @returns Undefined for a number, and where the host is allowed.
+ * @returns Undefined for a number, and for a host that is allowed.
  */
 export function domainRefusal(
   { allowedSipDomains }: Pick<CallLimits, 'allowedSipDomains'>,

@@ -1,4 +1,4 @@
-/** What one core supports with any codec. */
+/** The number of calls that one core supports with any codec. */
 const CALLS_PER_THREAD = 200;
 /** RTP and RTCP. */
 export const PORTS_PER_CALL = 2;

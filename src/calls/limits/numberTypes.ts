@@ -6,7 +6,7 @@ const SPECIAL_TYPES: ReadonlySet<NumberType> = new Set<NumberType>(['PREMIUM_RAT
 /** The shortest public number with its plus sign. */
 const MIN_LENGTH = 8;
 
-/** Whether a number is premium-rate, shared-cost or satellite. @param number - Normalized. */
+/** Returns true for premium-rate, shared-cost and satellite numbers. @param number - The normalized number. */
 export function isSpecialRate(number: string): boolean {
   if (SPECIAL_CODES.has(parsePhoneNumberFromString(number)?.countryCallingCode ?? '')) return true;
   // Networks ignore digits after a complete number.
@@ -17,14 +17,14 @@ export function isSpecialRate(number: string): boolean {
   return false;
 }
 
-/** Whether two normalized numbers are of one country. Countries may share a calling code. */
+/** Returns true when two normalized numbers are of one country. Countries may share a calling code. */
 export function areOfOneCountry(one: string, other: string): boolean {
   const [first, second] = [parsePhoneNumberFromString(one), parsePhoneNumberFromString(other)];
   if (!first || first.countryCallingCode !== second?.countryCallingCode) return false;
   return !first.country || !second.country || first.country === second.country;
 }
 
-/** As `+49`. @param number - Normalized. */
+/** Returns the calling code, such as `+49`. @param number - The normalized number. */
 export function callingCodeOf(number: string): string {
   return `+${parsePhoneNumberFromString(number)?.countryCallingCode ?? ''}`;
 }

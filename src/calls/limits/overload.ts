@@ -1,4 +1,4 @@
-/** How a part of a node keeps up, over the last samples. */
+/** The delay of a part of a node over the last samples. */
 export interface PartLoad {
   /** New calls are refused. */
   readonly isLate: boolean;

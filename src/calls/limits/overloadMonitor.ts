@@ -7,11 +7,11 @@ const SAMPLE_INTERVAL_MS = 1_000;
 
 /** Measures how late a part of the node is. */
 export interface DelayMeter {
-  /** Such as `main`; for logs and metrics. */
+  /** The part's name for logs and metrics, such as `main`. */
   readonly part: string;
   /** The part is overloaded above it. */
   readonly limitMs: number;
-  /** Of the time since the last reading. A part that does not answer counts as late as its silence. */
+  /** Reads the delay since the last reading, in ms. For a part that does not answer, its silence counts as delay. */
   readMs(): Promise<number>;
 }
 
@@ -29,7 +29,7 @@ export interface OverloadMonitorDeps {
   readonly onChange: (change: LoadChange) => void;
 }
 
-/** What was last known of a part. */
+/** The last known load of a part. */
 export interface PartDelay extends PartLoad {
   readonly delayMs: number;
 }
@@ -45,7 +45,7 @@ export class OverloadMonitor {
     for (const { part } of deps.meters) this.#parts.set(part, { ...ON_TIME, delayMs: 0 });
   }
 
-  /** To be called once the node takes calls: a start is late by nature. */
+  /** Starts the measurement. Call it once the node accepts calls, since a starting node is always late. */
   start(): void {
     this.#stop = repeat(
       this.#deps.clock,
@@ -56,7 +56,7 @@ export class OverloadMonitor {
     );
   }
 
-  /** By part. */
+  /** Returns the delays by part. */
   get parts(): ReadonlyMap<string, PartDelay> {
     return this.#parts;
   }

@@ -6,7 +6,7 @@ export interface ProjectUsage {
   /**
    * Counts an accepted outbound call, unless it would exceed a limit.
    *
-   * @returns Undefined when it is counted, else the seconds to wait.
+   * @returns Undefined when the call was counted, else the seconds to wait.
    */
   countCall(
     projectId: string,

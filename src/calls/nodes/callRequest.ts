@@ -15,7 +15,7 @@ export interface CallRequestTypes {
     { readonly mode: SupervisionMode; readonly participantId?: string | undefined },
     string,
   ];
-  /** @property options - As the API takes them. */
+  /** @property options - The options as the API accepts them. */
   readonly transfer: [
     { readonly to: string; readonly options?: Readonly<Record<string, unknown>> | undefined },
     null,

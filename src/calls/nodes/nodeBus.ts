@@ -22,7 +22,7 @@ export type NodeMessage =
   /** Asks the node that has this recording; it answers with `call_response` and a signed URL. */
   | { readonly kind: 'recording_request'; readonly key: string; readonly requestId: string };
 
-/** Never rejects: nodes also read the trunks regularly. */
+/** Notifies the other nodes. It never rejects, since nodes also read the trunks regularly. */
 export async function notifyTrunksChanged(
   bus: Pick<NodeBus, 'publish'>,
   onError: (error: unknown, what: string) => void,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
 
-/** What a node did in the time since its sample before. */
+/** A sample of a node's work since its previous sample. */
 const nodeSample = z.object({
   at: z.iso.datetime(),
   calls: z.int().describe('Calls in progress.'),

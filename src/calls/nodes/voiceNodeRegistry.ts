@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 /** A node that runs voice sessions, as the nodes that run calls see it. */
 export interface VoiceNode {
   readonly nodeId: string;
-  /** Of its HTTP server, as other nodes reach it: `http://host:port`. */
+  /** The URL of the node's HTTP server for other nodes: `http://host:port`. */
   readonly url: string;
   /** Voice sessions that it runs. */
   readonly sessions: number;

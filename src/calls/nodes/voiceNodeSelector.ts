@@ -59,8 +59,8 @@ export class VoiceNodeSelector {
   }
 
   /**
-   * For the stream of another carrier, which has connected to this node: its own least busy voice thread, or on a node
-   * without voice the least busy of all.
+   * Selects the node for the stream of another carrier, which has connected to this node: its own least busy voice
+   * thread, or on a node without voice the least busy of all.
    *
    * @throws {CallwayError} 503 `voice_unavailable`
    */
@@ -110,7 +110,10 @@ function preferring(nodes: readonly VoiceNode[], fits: (node: VoiceNode) => bool
   return fitting.length > 0 ? fitting : nodes;
 }
 
-/** Nothing runs voice sessions now; the same request succeeds on another node, or when a thread or node is back. */
+/**
+ * Creates the error for a moment in which no voice session can run. A retry succeeds on another node, or when a thread
+ * or node is back.
+ */
 export function voiceUnavailable(): CallwayError {
   return new CallwayError('unavailable', 'voice_unavailable', 'No voice node is available at the moment', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,

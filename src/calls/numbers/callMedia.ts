@@ -44,14 +44,14 @@ export const callMediaInput = z
   )
   .meta({ id: 'NewCallMedia' });
 
-/** Without secrets. */
+/** The call's media settings without secrets. */
 export const callMedia = z
   .object({ url: z.string(), dialect: clientDialectName, username: z.string().optional() })
   .meta({ id: 'CallMedia' });
 
 export type CallMediaInput = z.output<typeof callMediaInput>;
 
-/** As it is stored. */
+/** The media settings as stored. */
 export interface CallMedia {
   readonly url: string;
   readonly dialect: ClientDialectName;

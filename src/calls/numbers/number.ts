@@ -5,7 +5,7 @@ import { CallwayError } from '../../base/errors.ts';
 import type { TrunkInput } from '../trunks/trunk.ts';
 
 /**
- * As {@link normalizeNumber}, for user input.
+ * Normalizes a number that a user entered. @throws {CallwayError} When {@link normalizeNumber} rejects it.
  *
  * @param field - Its name in the body.
  * @throws {CallwayError} 400 `invalid_number`
@@ -21,7 +21,7 @@ export interface NumberFormatOptions {
   readonly format: TrunkInput['numberFormat'];
   /** The calling number, normalized: `national` writes numbers of its country without the country code. */
   readonly callingNumber: string;
-  /** As the API request had it, for `as_given`; by default the normalized number. */
+  /** The number as the API request had it, for `as_given`. Default: the normalized number. */
   readonly asGiven?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export function formatNumber(
   }
 }
 
-/** For logs: the first four and the last two characters, `+886*******78`. */
+/** Masks a number for logs: it leaves the first four and the last two characters, `+886*******78`. */
 export function maskNumber(number: string): string {
   return number.replace(/(?<=^.{4,}).(?=.{2})/g, '*');
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { phoneNumber } from './phoneNumber.ts';
 
-/** Whose a number is, for the operator. */
+/** The claim of a number by a project, as the operator sees it. */
 export const numberClaim = z
   .object({
     number: phoneNumber.shape.number,
@@ -32,7 +32,7 @@ export type NumberClaimPatch = z.infer<typeof numberClaimPatch>;
  */
 export type NumberOwnership = 'open' | 'verified' | undefined;
 
-/** Whether a tenant's new claim counts at once. */
+/** Returns true when a tenant's new claim is verified at once. */
 export function isClaimVerified(ownership: NumberOwnership, projectCount: number): boolean {
   return ownership === undefined ? projectCount <= 1 : ownership === 'open';
 }

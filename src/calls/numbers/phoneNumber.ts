@@ -69,7 +69,7 @@ export const phoneNumber = z
 type WithMedia<Given extends { media?: unknown }> = Omit<Given, 'media'> & {
   [Key in keyof Pick<Given, 'media'>]: CallMedia | null;
 };
-/** With sealed secrets, as all that is stored. */
+/** The input with sealed secrets, as it is stored. */
 export type PhoneNumberInput = WithMedia<z.output<typeof phoneNumberInput>>;
 export type PhoneNumberPatch = WithMedia<z.output<typeof phoneNumberPatch>>;
 export type PhoneNumber = WithMedia<z.infer<typeof phoneNumber>>;

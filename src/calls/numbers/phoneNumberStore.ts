@@ -2,7 +2,7 @@ import type { Page, PageOf } from '../../base/page.ts';
 import type { NumberClaim, NumberClaimPatch } from './numberClaim.ts';
 import type { PhoneNumber, PhoneNumberInput, PhoneNumberPatch } from './phoneNumber.ts';
 
-/** Whether the claim of a number is proven. */
+/** Tells whether the claim of a number is verified. */
 type Verified = Pick<PhoneNumber, 'verified'>;
 
 /** A number with the project that holds it. */
@@ -19,12 +19,14 @@ export interface PhoneNumberStore {
   insert(projectId: string, id: string, input: PhoneNumberInput & Verified, at: string): Promise<PhoneNumber>;
   find(projectId: string, id: string): Promise<PhoneNumber | undefined>;
   findByNumber(projectId: string, number: string): Promise<PhoneNumber | undefined>;
-  /** In whichever project. */
+  /** Finds the number's holder in any project. */
   findHolder(number: string): Promise<HeldNumber | undefined>;
-  /** Those that count as a project's: the verified ones; pending claims only where it has no verified one. */
+  /**
+   * Returns the numbers that count as the project's: the verified ones, or its pending claims when none is verified.
+   */
   ownNumbers(projectId: string): Promise<string[]>;
   list(projectId: string, page: Page): Promise<PageOf<PhoneNumber>>;
-  /** @throws {CallwayError} As `insert`. */
+  /** @throws {CallwayError} For the same reasons as `insert`. */
   update(
     projectId: string,
     id: string,
@@ -40,7 +42,7 @@ export interface NumberClaimStore {
   /**
    * Decides who holds a number. A project that gets it from another one starts with the default settings.
    *
-   * @param id - Of a new claim.
+   * @param id - The id of a new claim.
    * @throws {CallwayError} 404 `project_not_found`
    */
   assign(

@@ -22,7 +22,7 @@ import { ParticipantLeg } from './participantLeg.ts';
 
 export interface CallParticipantsDeps extends Pick<CallTransfersDeps, 'dialTarget' | 'holdMusic'> {
   readonly call: Call;
-  /** Of the answered call. */
+  /** Returns the answered call's media session; undefined before the answer. */
   readonly media: () => MediaSession | undefined;
   readonly addEvent: (event: HistoryEvent) => void;
   readonly liveEvents?: LiveEvents | undefined;
@@ -56,12 +56,14 @@ export class CallParticipants {
     return this.#dialed.map(({ to, talkTimeMs }) => ({ to, talkTimeMs }));
   }
 
-  /** Whether at least one participant has joined the call. */
+  /** True when at least one participant has joined the call. */
   get hasJoined(): boolean {
     return [...this.#legs.values()].some(({ joinedMedia }) => joinedMedia !== undefined);
   }
 
-  /** @returns Undefined for one who has not joined yet. @throws {CallwayError} 404 `participant_not_found`. */
+  /**
+   * @returns Undefined for a participant who has not joined yet. @throws {CallwayError} 404 `participant_not_found`.
+   */
   mediaOf(id: string): MediaSession | undefined {
     return this.#require(id).joinedMedia;
   }
@@ -138,7 +140,7 @@ export class CallParticipants {
     return leg;
   }
 
-  /** For the history, and for those who watch. */
+  /** Reports an action to the history and to live events. */
   #report(what: ReportedAction, participant: Participant, reason?: string): void {
     this.#note(what, participant, reason);
     this.#deps.liveEvents?.publish(participantEvent(what, this.#deps.call, participant, reason));

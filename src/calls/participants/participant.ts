@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Beside the caller and the agent. */
+/** The most participants beside the caller and the agent. */
 export const MAX_PARTICIPANTS = 6;
 
-/** What the history tells of a participant; events tell all but the dialing. */
+/** The actions in the history. Live events have all of them except the dialing. */
 export const PARTICIPANT_ACTIONS = ['dialing', 'joined', 'left', 'changed'] as const;
 export type ParticipantAction = (typeof PARTICIPANT_ACTIONS)[number];
 export type ReportedAction = Exclude<ParticipantAction, 'dialing'>;

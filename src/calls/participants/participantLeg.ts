@@ -9,9 +9,9 @@ import type { Participant, ParticipantChange } from './participant.ts';
 export interface ParticipantLegDeps {
   /** The caller's. */
   readonly media: MediaSession;
-  /** Over one trunk after the other. @throws {CallwayError} When the project's limits do not allow it. */
+  /** Dials one trunk after the other. @throws {CallwayError} When the project's limits do not allow it. */
   readonly dial: () => AsyncIterable<CallLeg>;
-  /** For those who are held. */
+  /** Plays music to participants on hold. */
   readonly music: Pick<HoldMusicPlayer, 'play' | 'stop'>;
   /** They hear the others from now on. */
   readonly onJoined: () => void;
@@ -55,7 +55,7 @@ export class ParticipantLeg {
     return this.#status === 'joined' ? this.#leg?.media : undefined;
   }
 
-  /** So far. */
+  /** The talk time so far. */
   get talkTimeMs(): number {
     const untilMs = this.#endedAtMs ?? this.#deps.clock.now();
     return Math.max(0, untilMs - (this.#answeredAtMs ?? untilMs));
@@ -138,7 +138,7 @@ export class ParticipantLeg {
   }
 }
 
-/** @param end - Of the last leg; undefined when no trunk had a free channel. */
+/** @param end - The last leg's end; undefined when no trunk had a free channel. */
 function leaveReason(end: LegEnd | undefined): string {
   if (!end) return 'no_trunk_free';
   return end.outcome === 'remote_hangup' ? 'hangup' : end.outcome;

@@ -16,7 +16,7 @@ export interface CallRecordingsDeps {
   readonly workingCallIds: () => Promise<string[]>;
   /** Completes a file whose writer may have been killed; undefined when it is missing or empty. */
   readonly completeFile: (path: string) => Promise<RecordingLength | undefined>;
-  /** Of a stored recording; undefined when there is none. */
+  /** Returns the length of a stored recording; undefined when there is none. */
   readonly storedLength: (key: string) => Promise<RecordingLength | undefined>;
   /** @throws {CallwayError} `quota_exceeded` when the project may not store as much. */
   readonly requireRoom: (projectId: string, bytes: number) => Promise<void>;
@@ -82,7 +82,7 @@ export class CallRecordings {
   /**
    * Removes recordings on this node whose call was removed, such as those that could not be stored.
    *
-   * @param existing - Which of these calls exist.
+   * @param existing - Returns the ids that belong to existing calls.
    */
   async removeOrphans(existing: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void> {
     const ids = (await this.#deps.workingCallIds()).filter(isUuid);
@@ -134,7 +134,7 @@ export class CallRecordings {
   }
 }
 
-/** @param key - As in a call's recording. */
+/** @param key - The key in a call's recording. */
 export function callOfRecording(key: string): Pick<Call, 'projectId' | 'id'> {
   const [projectId = '', id = ''] = key.replace(/\.wav$/, '').split('/');
   return { projectId, id };

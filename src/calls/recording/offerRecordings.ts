@@ -3,7 +3,7 @@ import type { RecordingStore } from './recordingStore.ts';
 
 export interface RecordingOffers {
   readonly bus: NodeBus;
-  /** Of this node. */
+  /** The recording store of this node. */
   readonly store: Pick<RecordingStore, 'open'>;
   /** @returns A signed URL at this node. */
   readonly sign: (key: string) => string;

@@ -7,7 +7,7 @@ export interface RecordingStore {
   /**
    * Opens a recording, or a range of it, for reading.
    *
-   * @returns Undefined when there is none.
+   * @returns Undefined when there is no such recording.
    * @throws {RangeNotSatisfiableError} When the range starts behind the end.
    */
   open(key: string, range?: ByteRange): Promise<OpenRecording | undefined>;
@@ -15,7 +15,7 @@ export interface RecordingStore {
   remove(key: string): Promise<boolean>;
 }
 
-/** How long a recording is. */
+/** The length of a recording. */
 export interface RecordingLength {
   readonly durationMs: number;
   readonly bytes: number;
@@ -29,7 +29,7 @@ export type ByteRange =
 export interface OpenRecording {
   /** The caller reads it to its end, or destroys it. */
   readonly stream: Readable;
-  /** Of the whole recording. */
+  /** The size of the whole recording. */
   readonly totalBytes: number;
   /** First and last byte in the stream, both included. */
   readonly first: number;

@@ -18,7 +18,7 @@ export interface RecordingUrlsOptions {
   readonly secretsKey: Uint8Array;
   /** Earlier keys, whose URLs stay valid until they expire. */
   readonly previousKeys?: readonly Uint8Array[] | undefined;
-  /** Without a slash at its end. */
+  /** Returns the public URL without a slash at its end. */
   readonly publicUrl: () => string;
   readonly now: () => number;
 }

@@ -24,7 +24,7 @@ const DIALING_TIMEOUT_MS = 2_000;
 const STORING_TIMEOUT_MS = 1_000;
 const POLL_MS = 50;
 
-/** As the API takes it. */
+/** The transfer's input as the API accepts it. */
 export type TransferInput = TransferOptions & GivenTargets;
 
 export interface CallControlDeps {
@@ -32,11 +32,11 @@ export interface CallControlDeps {
   readonly finisher: Pick<CallFinisher, 'settleCanceled'>;
   readonly queue: Pick<CallQueue, 'remove'>;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
-  /** Of the agent that the call's session runs on; null allows all. */
+  /** Returns the transfer targets of the session's agent; null allows all targets. */
   readonly transferTargets: (call: Call) => Promise<readonly TransferTargetInput[] | null>;
-  /** Whether the project has this trunk. */
+  /** Returns true when the project has this trunk. */
   readonly hasTrunk: (projectId: string, trunkId: string) => Promise<boolean>;
-  /** Whether the project has this file. */
+  /** Returns true when the project has this file. */
   readonly hasMedia: (projectId: string, mediaId: string) => Promise<boolean>;
   readonly bus: Pick<NodeBus, 'publish'>;
   readonly requests: Pick<CallRequests, 'ask'>;
@@ -77,7 +77,7 @@ export class CallControl {
     return (await this.#until(call, DIALING_TIMEOUT_MS, ({ status }) => status !== 'queued')) ?? call;
   }
 
-  /** As `hangUp`, and waits until the call has ended, or for five seconds. */
+  /** Hangs up as `hangUp` does, then waits up to five seconds until the call has ended. */
   async hangUpAndWait(projectId: string, callId: string): Promise<void> {
     const call = await this.hangUp(projectId, callId);
     await this.#until(call, HANGUP_TIMEOUT_MS, ({ status }) => isFinal(status));
@@ -144,7 +144,7 @@ export class CallControl {
     return (await this.#read(id, 'read_quality')) ?? null;
   }
 
-  /** How the call's audio has arrived; undefined where that is not known. */
+  /** Returns the quality of the call's received audio; undefined when it is not known. */
   async mediaSamples({ id, projectId, status }: Call): Promise<MediaSamples | undefined> {
     if (status !== 'in_progress') return await this.#deps.calls.mediaSamples(projectId, id);
     return await this.#read(id, 'read_media_samples');

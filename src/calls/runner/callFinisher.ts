@@ -18,10 +18,10 @@ import type { NumberLock } from '../setup/numberLock.ts';
 import { type TransferReport, transferEvent, transferLiveEvent } from '../transfer/transferReport.ts';
 import type { TrunkSlots } from '../trunks/trunkSlots.ts';
 
-/** How a call ended. */
+/** The end of a call, as it is stored. */
 export interface CallEnd extends CallChange {
   readonly status: FinalStatus;
-  /** Null where the status is reason enough. */
+  /** The reason for the end; null when the status says enough. */
   readonly endReason: Call['endReason'];
   readonly endedAt: string;
 }
@@ -39,7 +39,7 @@ export interface CallFinisherDeps {
   readonly slots: Pick<TrunkSlots, 'release'>;
   readonly limiter: Pick<CallLimiter, 'endCall'>;
   readonly usage: UsageCounter;
-  /** Absent where no events are published. */
+  /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   /** A signed link. Default: none. @param key - Of the stored recording. */
   readonly recordingUrl?: (key: string) => string;
@@ -68,7 +68,7 @@ export class CallFinisher {
   /**
    * Ends a call. May be repeated.
    *
-   * @param nodeId - Only while this node runs it; null for any node.
+   * @param nodeId - The node that must still run the call; null for any node.
    * @returns The ended call, also when it had ended before; undefined when another node runs it, or it is deleted.
    */
   async finish(call: CallKey, nodeId: string | null, end: CallEnd): Promise<Call | undefined> {

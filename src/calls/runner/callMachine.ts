@@ -55,7 +55,7 @@ export type CallEvent =
   /** @property isInternal - The target was one of our voice nodes; another one may be tried. */
   | { readonly type: 'stream_failed'; readonly isInternal: boolean }
   | { readonly type: 'stream_closed'; readonly how: 'stopped' | 'broken' }
-  /** From the agent. */
+  /** The agent sends this command. */
   | { readonly type: 'command'; readonly command: CallCommand }
   /** The peer sent a REFER. */
   | { readonly type: 'peer_transfer'; readonly to: string }
@@ -76,7 +76,7 @@ export type CallEffect =
   /** Starts the duration limit and the recording. */
   | { readonly type: 'start' }
   | { readonly type: 'open_stream'; readonly afterMs: number }
-  /** @property mayDial - By a leg that the project pays for, too; never on the peer's request. */
+  /** @property mayDial - True when legs that the project pays for are allowed; never for the peer's own request. */
   | {
       readonly type: 'transfer';
       readonly to: string;
@@ -97,8 +97,8 @@ export interface CallStep {
 /** Growing delays between attempts; after about four seconds of silence callers hang up. */
 const STREAM_RETRY_MS: readonly number[] = [0, 200, 500, 1000, 2000];
 /**
- * For our own voice nodes, which ask the caller to hold: three quarters of a minute, since a busy machine takes half a
- * minute to replace one.
+ * The waits before our own voice nodes are called again. The caller hears a request to hold meanwhile. They last three
+ * quarters of a minute, since a busy machine takes half a minute to replace a node.
  */
 const INTERNAL_STREAM_RETRY_MS: readonly number[] = [...STREAM_RETRY_MS, ...new Array<number>(20).fill(2000)];
 
@@ -156,7 +156,7 @@ export function transitionCall(state: CallState, event: CallEvent): CallStep {
   }
 }
 
-/** Whether there is an answered call to transfer or to command. */
+/** Returns true when there is an answered call to transfer or to command. */
 export const isAnswered = ({ phase }: CallState): boolean => phase === 'connecting' || phase === 'connected';
 
 const unchanged = (state: CallState): CallStep => ({ state, effects: [] });

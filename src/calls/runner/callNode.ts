@@ -80,7 +80,7 @@ export class CallNode {
       .catch((error: unknown) => onError(error, 'answer to a request for a call not sent'));
   }
 
-  /** Of a defect the user gets no details. */
+  /** Turns an error into one for the user, without details of a defect. */
   #expected(error: unknown): CallwayError {
     if (error instanceof CallwayError && error.category !== 'internal') return error;
     this.#deps.onError(error, 'request for a call failed');

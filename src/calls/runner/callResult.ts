@@ -1,7 +1,7 @@
 import type { CallEndReason, FinalStatus } from '../call.ts';
 import type { LegEnd, LegOutcome } from '../telephony.ts';
 
-/** How a call ended, as stored. */
+/** The result of a call, as stored. */
 export interface CallResult {
   readonly status: FinalStatus;
   readonly endReason: CallEndReason | null;
@@ -62,8 +62,8 @@ function unanswered(
 const REQUEST_TIMEOUT = 408;
 
 /**
- * Whether the next trunk is tried: only when the trunk itself failed, never when the called party, or the network that
- * knows the party, has answered.
+ * Returns true when the next trunk is tried: only when the trunk itself failed, never after an answer of the called
+ * party or of the network that knows it.
  */
 export function mayTryNextTrunk({ outcome, sip }: LegEnd): boolean {
   if (outcome === 'trunk_error' || outcome === 'unreachable') return true;

@@ -54,7 +54,7 @@ export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps,
   readonly streamTarget: (call: Call, started: StartedSession | undefined) => Promise<StreamTarget>;
   /** @see partyStreamOf */
   readonly partyStream: (call: Call, party: StreamParty) => Promise<StreamTarget>;
-  /** Of the agent that the call's session runs on; null allows all. */
+  /** Returns the transfer targets of the session's agent; null allows all targets. */
   readonly transferTargets: (call: Call) => Promise<readonly TransferTargetInput[] | null>;
   /** @returns Undefined for no music. */
   readonly holdMusic: (projectId: string, choice: HoldMusicChoice) => Promise<MusicSource | undefined>;
@@ -85,7 +85,7 @@ export class CallRunner {
   /**
    * Dials a call that this node has claimed.
    *
-   * @param trunks - In the order of trial; the call holds a channel of the first, its `trunkId`.
+   * @param trunks - The trunks in the order of trial. The call holds a channel of the first one, its `trunkId`.
    */
   dial(call: Call, trunks: readonly Trunk[]): void {
     this.#start(call, trunks, outboundCall(trunks.length)).dial();
@@ -199,7 +199,10 @@ export class CallRunner {
     return live;
   }
 
-  /** What the agent and the API ask for was checked there; a customer's own bot may ask for anything. */
+  /**
+   * Checks the target of a customer's own bot against the agent's list. Targets of the agent and the API were checked
+   * earlier.
+   */
   async #requireListed(call: Call, target: TransferTarget): Promise<TransferTarget> {
     if (!call.settings.media) return target;
     const listed = allowedTarget(await this.#deps.transferTargets(call), target);

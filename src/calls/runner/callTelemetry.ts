@@ -13,7 +13,7 @@ export type LogFields = Readonly<Record<string, unknown>>;
 export interface CallTelemetryDeps {
   readonly tracer: Tracer;
   readonly metrics: Pick<CallMetrics, 'callStarted' | 'setupPhase' | 'callEnded'>;
-  /** Absent where no events are published. */
+  /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly now: () => number;
   readonly log: (fields: LogFields, message: string, level?: 'info' | 'warn') => void;
@@ -36,16 +36,16 @@ export class CallTelemetry {
   readonly #startMs: number;
   readonly #span: Span;
   readonly #logFields: LogFields;
-  /** Of the last INVITE. */
+  /** The trunk of the last INVITE. */
   #trunkId: string | null;
   /** The Call-ID header. */
   #sipCallId: string | null;
   #phase: Span;
-  /** When the first INVITE was sent or received; NaN before. */
+  /** The time of the first INVITE; NaN before it. */
   #invitedMs: number;
   #answeredMs = Number.NaN;
   #hasAgentAudio = false;
-  /** Of the last transfer. */
+  /** The result of the last transfer. */
   #transfer: 'done' | 'failed' | undefined;
 
   constructor(deps: CallTelemetryDeps, call: Call) {
@@ -76,7 +76,7 @@ export class CallTelemetry {
     deps.metrics.callStarted(direction);
   }
 
-  /** Of the call's span. */
+  /** The trace context of the call's span. */
   get traceparent(): string | undefined {
     return this.#span.traceparent;
   }
@@ -106,7 +106,7 @@ export class CallTelemetry {
     this.#publish('call.answered');
   }
 
-  /** By the other party. */
+  /** Reports that the other party holds or resumes the call. */
   held(isHeld: boolean): void {
     this.#publish(isHeld ? 'call.held' : 'call.resumed');
   }

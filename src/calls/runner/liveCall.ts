@@ -33,7 +33,7 @@ export interface LiveCallDeps
   readonly telemetry: CallTelemetry;
   readonly writer: Pick<CallWriter, 'update' | 'addEvent'>;
   readonly outboundLegs: Pick<OutboundLegs, 'next'>;
-  /** Where the call's audio goes; asked for each attempt. */
+  /** Returns the destination of the call's audio. It is called for each attempt. */
   readonly streamTarget: (call: Call, started: StartedSession | undefined) => Promise<StreamTarget>;
   /** A file for the recording; undefined for no recording. */
   readonly recordingPath: (call: Call) => string | undefined;
@@ -71,14 +71,14 @@ export class LiveCall {
   #leg: CallLeg | undefined;
   /** The media session whose events are handled. */
   #media: MediaSession | undefined;
-  /** When the first INVITE was sent. */
+  /** The time of the first INVITE. */
   #startedAt: string | undefined;
   #answeredAtMs: number | undefined;
   /** Settles when the agent's last digits were sent. */
   #digitsSent: Promise<void> | undefined;
-  /** Whether the last target of the agent stream allows another attempt. */
+  /** True while the agent stream's target allows another attempt. */
   #canReconnect = true;
-  /** For the first stream. */
+  /** The session that was started for the first stream. */
   #started: StartedSession | undefined;
 
   /** @param started - The session of an inbound call, from while the phone rang. */
@@ -182,7 +182,7 @@ export class LiveCall {
     }
   }
 
-  /** Of several requests at once the first counts. */
+  /** Accepts a transfer request. When several arrive at once, the first one counts. */
   #takeTransfer({ to, options }: CallRequestTypes['transfer'][0]): null {
     if (this.#state.transfer !== 'none') throw transferInProgress();
     if (!isAnswered(this.#state))

@@ -36,7 +36,7 @@ export class OutboundLegs {
 
   /**
    * @param signal - Aborted when the call is hung up.
-   * @returns Undefined when no trunk is left, or the next one has no free channel.
+   * @returns Undefined when no trunk is left, or when the next one has no free channel.
    */
   async next(signal: AbortSignal): Promise<DialedLeg | undefined> {
     const trunk = this.#trunks.shift();

@@ -18,9 +18,9 @@ interface AgentStream {
   readonly sessionId: string;
   readonly dialect: 'callway';
   readonly callId: string;
-  /** Of the call's span. */
+  /** The trace context of the call's span. */
   readonly traceparent?: string;
-  /** On the call's first stream. */
+  /** The first words, which only the call's first stream has. */
   readonly opening?: {
     readonly session: Session;
     readonly readAhead?: string | undefined;
@@ -30,7 +30,7 @@ interface AgentStream {
       readonly noiseSuppression?: boolean | undefined;
     };
   };
-  /** Absent on the conversation with the caller. */
+  /** The party of the stream; undefined for the conversation with the caller. */
   readonly party?: StreamParty;
   /** The customer's bot of text turns. */
   readonly bot?: BotTarget;
@@ -49,9 +49,10 @@ export interface StreamTargetDeps {
 }
 
 /**
- * Where a call's audio goes: to the customer's own bot when the call names one, else to a voice node of ours.
+ * Returns the destination of a call's audio: the customer's own bot when the call names one, else one of our voice
+ * nodes.
  *
- * @param started - Absent where a turn was run on the session, or it was not read.
+ * @param started - The session's start; undefined when it was not read, or when the session has run a turn.
  */
 export async function streamTargetOf(
   deps: StreamTargetDeps,
@@ -124,8 +125,8 @@ export async function partyStreamOf(
 }
 
 /**
- * What a bot is told of the call. Parameters are texts, as Twilio's are: each variable and each entry of `metadata` by its
- * name, and both objects whole as JSON, for bots that need the types.
+ * Returns the call's parameters for a bot. They are texts, as Twilio's are: each variable and each entry of `metadata`
+ * by its name, and both objects as JSON for bots that need the types.
  */
 function parametersOf(call: Call, variables: Readonly<Record<string, unknown>>): Record<string, string> {
   const { id, projectId, sessionId, fromNumber, toNumber, direction, trunkId, metadata } = call;

@@ -14,13 +14,13 @@ const STORED_TIMEOUT_MS = 1000;
 
 export interface SupervisedCallDeps {
   readonly call: Pick<Call, 'id' | 'settings'>;
-  /** Of the answered call. */
+  /** Returns the answered call's media session; undefined before the answer. */
   readonly media: () => MediaSession | undefined;
-  /** Whether the caller talks to a person instead of the agent. */
+  /** Returns true while the caller talks to a person instead of the agent. */
   readonly isBridged: () => boolean;
   readonly participants: Pick<CallParticipants, 'hasJoined' | 'mediaOf'>;
   readonly store: (change: CallChange, event: HistoryEvent) => Promise<unknown>;
-  /** Where other nodes reach a supervisor's place on this one. */
+  /** Returns the URL at which other nodes reach a supervisor's place on this one. */
   readonly supervisorUrl: (address: SupervisorAddress) => Promise<string>;
   /** A supervisor speaks in the agent's place from now on, or no longer. */
   readonly onTakeover: (isTakenOver: boolean) => void;
@@ -33,7 +33,7 @@ export type SupervisionRequest = Exclude<
   ParticipantRequest | { name: ReadingName | 'transfer' }
 >;
 
-/** What the history tells of supervisors. */
+/** The actions of supervisors in the history. */
 export const SUPERVISION_ACTIONS = [
   'joined',
   'left',
@@ -44,11 +44,11 @@ export const SUPERVISION_ACTIONS = [
 ] as const;
 type SupervisionAction = (typeof SUPERVISION_ACTIONS)[number];
 
-/** What the history tells of a recording. */
+/** The actions on a recording in the history. */
 export const RECORDING_ACTIONS = ['pause', 'resume'] as const;
 type RecordingAction = (typeof RECORDING_ACTIONS)[number];
 
-/** What supervisors do with a call that this node runs. */
+/** Handles supervision of a call that this node runs. */
 export class SupervisedCall {
   readonly #deps: SupervisedCallDeps;
   #state: Supervision = UNSUPERVISED;
@@ -139,7 +139,7 @@ export class SupervisedCall {
     return await this.#note({ recordingPaused: isPaused }, 'recording', { action });
   }
 
-  /** @param isOurs - Whether it has to be the project's agent rather than a bot of its own. */
+  /** @param isOurs - True when only the project's agent is acceptable, not its own bot. */
   #requireAgent(isOurs: boolean): void {
     const { call, isBridged } = this.#deps;
     if (isBridged()) {

@@ -26,7 +26,7 @@ import {
   type OutboundOrder,
 } from './outboundOrder.ts';
 
-/** To one number. A person who is called more often complains. */
+/** The most callbacks to one number a day. A person who is called more often complains. */
 const CALLBACKS_PER_DAY = 3;
 
 export interface OrderDeps {
@@ -34,7 +34,7 @@ export interface OrderDeps {
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
   readonly conversations: Pick<ConversationEngine, 'prepare'>;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
-  /** Absent where no events are published. */
+  /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly makeId: MakeId;
@@ -224,7 +224,7 @@ export async function releaseLock({ lock, onError }: PlacementDeps, call: Call):
   });
 }
 
-/** @returns Null for now. */
+/** @returns Null for a call that is due now. */
 function dueTime(notBefore: string | null | undefined, nowMs: number): string | null {
   const dueMs = Date.parse(notBefore ?? '');
   if (!(dueMs > nowMs)) return null;

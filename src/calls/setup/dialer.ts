@@ -30,9 +30,9 @@ const DONE: JobResult = { done: true };
 /** Bounds of the delay until a call that waits for a trunk is tried again. */
 const MAX_WAIT_MS = 5000;
 const MIN_WAIT_MS = 50;
-/** Until a call that found this node full, or that it refused, is tried again on any node with capacity. */
+/** The delay until any node with capacity retries a call that this node had no room for or refused. */
 const NODE_FULL: JobResult = { again: true, afterMs: 500 };
-/** Until a call whose project has no free slot is tried again. */
+/** The delay until a call is retried whose project had no free slot. */
 const PROJECT_FULL_WAIT_MS = 2000;
 
 /**

@@ -9,9 +9,9 @@ import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { CallFinisher } from '../runner/callFinisher.ts';
 import { alreadyQueued, enqueue, type PlacementDeps, releaseLock } from './acceptCall.ts';
 
-/** How late a call may be placed. */
+/** The poll interval, which is the longest delay of a scheduled call. */
 const POLL_MS = 1_000;
-/** Until a call that could not be placed is tried again, on any node. */
+/** The delay until any node retries a call that could not be placed. */
 const RETRY_MS = 10_000;
 /** A number that is in another call for longer is not called any more. */
 const MAX_LATE_MS = 15 * 60_000;
@@ -21,7 +21,7 @@ export interface DueCallsDeps extends PlacementDeps {
   readonly calls: Pick<CallStore, 'takeDue' | 'queueScheduled'>;
   readonly limiter: Pick<CallLimiter, 'admitOrder'>;
   readonly finisher: Pick<CallFinisher, 'finish'>;
-  /** Absent where no events are published. */
+  /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly clock: Clock;
 }

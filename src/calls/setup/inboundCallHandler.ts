@@ -30,7 +30,7 @@ export interface InboundCallDeps {
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
   readonly runner: Pick<CallRunner, 'accept'>;
   readonly finisher: Pick<CallFinisher, 'finish'>;
-  /** Absent where no events are published. */
+  /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   /** Why this node takes no calls at the moment: it shuts down, cannot speak, or is overloaded. */
   readonly callRefusal: () => CallwayError | undefined;
@@ -223,7 +223,10 @@ function inboundCallOf(
   });
 }
 
-/** Not awaited: the caller gets the rejection at once, and the database may be away. Harmless for a call that is not stored. */
+/**
+ * Ends a call without waiting, since the caller gets the rejection at once and the database may be unavailable. It has
+ * no effect on a call that is not stored.
+ */
 function endUnanswered(deps: InboundCallDeps, call: Call, how: Omit<CallEnd, 'endedAt'>): void {
   const end: CallEnd = { ...how, endedAt: new Date(deps.clock.now()).toISOString() };
   void retryForever(

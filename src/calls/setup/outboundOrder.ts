@@ -13,7 +13,9 @@ const MAX_NUMBER_LENGTH = 64;
 export const MAX_EXTERNAL_ID_CHARACTERS = 255;
 /** The session of a scheduled call runs on the agent as it was when the call was ordered. */
 export const MAX_DAYS_AHEAD = 30;
-/** Of all variables of an order as JSON, and of its metadata: a list shows 200 calls, and an export all. */
+/**
+ * The most characters of an order's variables as JSON, and of its metadata. Lists show 200 calls, and an export all.
+ */
 const MAX_GIVEN_CHARACTERS = 32_768;
 
 const number = z.string().max(MAX_NUMBER_LENGTH);
@@ -75,7 +77,7 @@ export interface OutboundOrder extends Omit<OutboundOrderInput, 'media'> {
   readonly draft: boolean;
   /** @see CallSettings.isCallback */
   readonly isCallback?: boolean;
-  /** Of the HTTP request. */
+  /** The trace context of the HTTP request. */
   readonly traceparent?: string | undefined;
 }
 

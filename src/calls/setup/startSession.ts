@@ -5,13 +5,13 @@ import { type Call, callFacts } from '../call.ts';
 /** A call's session before its first turn. */
 export interface StartedSession {
   readonly session: Session;
-  /** What the agent's first words need from the database, for the voice thread that says them; sealed. */
+  /** The sealed data from the database that the voice thread needs for the agent's first words. */
   readonly readAhead: string | undefined;
 }
 
 export interface StartSessionDeps {
   readonly conversations: Pick<ConversationEngine, 'start'>;
-  /** Never rejects. */
+  /** Reads that data. It never rejects. */
   readonly readAhead: (
     projectId: string,
     starting: Promise<Session | undefined>,
@@ -24,7 +24,8 @@ export interface StartSessionDeps {
  * words need, so that they wait for no database.
  *
  * @param canceled - Aborted when the call has ended.
- * @returns Undefined when that failed: a caller does not wait for the database, and the first turn asks again.
+ * @returns Undefined after a failure: the caller does not wait for the database, and the first turn starts the
+ *   session.
  */
 export async function startSession(
   { conversations, readAhead, onError }: StartSessionDeps,

@@ -9,9 +9,9 @@ export interface TestCall {
   readonly sessionId: string;
   readonly codec: (typeof TRUNK_CODECS)[number];
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Of its session. */
+  /** The test that the call's session belongs to. */
   readonly test: SessionTest;
-  /** Whether that is the working copy, for the session's history. */
+  /** True when the session runs the draft, for its history. */
   readonly draft: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface ExpectedTestCalls {
 }
 
 export interface ExpectedTestCall {
-  /** What to call. */
+  /** The user part of the called URI. */
   readonly user: string;
   readonly host: string;
   readonly port: number;
@@ -30,12 +30,12 @@ export interface ExpectedTestCall {
   cancel(): void;
 }
 
-/** In place of both numbers. */
+/** The value of both numbers of a test call. */
 export const TEST_NUMBER = 'test';
 /** Longer than any play. */
 export const TEST_CALL_SECONDS = 660;
 
-/** What a call takes from the number that it came to. */
+/** The settings that a call takes from the called number. */
 export type CalledLine = Pick<
   PhoneNumber,
   'number' | 'record' | 'media' | 'noiseSuppression' | 'startNodeId' | 'variables'

@@ -34,11 +34,11 @@ export interface CallTransfersDeps
   readonly telemetry: Pick<CallTelemetry, 'transfer'>;
 }
 
-/** What the call machine asks for. */
+/** A transfer that the call machine orders. */
 export interface TransferOrder {
   readonly to: string;
   readonly options?: Readonly<Record<string, unknown>> | undefined;
-  /** By legs that the project pays for, too; never on the peer's request. */
+  /** True when legs that the project pays for are allowed; never for the peer's own request. */
   readonly mayDial: boolean;
 }
 
@@ -50,7 +50,7 @@ export class CallTransfers {
   #latest: Transfer | undefined;
   #shown: CallTransfer | null = null;
   #isCallerHeld = false;
-  /** When the call's recording began. */
+  /** The time at which the call's recording began; undefined before it. */
   #recordedSinceMs: number | undefined;
 
   constructor(call: Call, deps: CallTransfersDeps) {
@@ -119,7 +119,7 @@ export class CallTransfers {
     this.#deps.dispatch({ type: 'transfer_done' });
   }
 
-  /** @returns Undefined for an order that cannot be carried out, which has failed then. */
+  /** @returns Undefined for an order that cannot be carried out. Its failure is then already reported. */
   #plan(
     to: string,
     options: TransferOrder['options'],

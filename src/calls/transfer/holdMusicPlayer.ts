@@ -8,7 +8,7 @@ export class HoldMusicPlayer {
   readonly #listeners = new Set<MediaSession>();
   #source: Promise<MusicSource | undefined> | undefined;
 
-  /** @param load - Asked once; undefined for no music. */
+  /** @param load - Called once; it returns undefined for no music. */
   constructor(load: () => Promise<MusicSource | undefined>, onError: (error: unknown, what: string) => void) {
     this.#load = load;
     this.#onError = onError;

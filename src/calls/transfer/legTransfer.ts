@@ -24,11 +24,11 @@ interface Target extends TransferTarget {
   stopBilling: () => void;
 }
 
-/** How often the caller hears that the transfer goes on, until a target has accepted. */
+/** The interval of the caller's updates until a target has accepted. */
 const UPDATE_INTERVAL_MS = 20_000;
 /** Longer than an announcement is spoken; for one whose end is not reported. */
 const ANNOUNCEMENT_TIMEOUT_MS = 120_000;
-/** From a target's end to the NOTIFY of the caller's side. */
+/** The longest wait after a target's end for the NOTIFY of the caller's side. */
 const HANDED_OVER_TIMEOUT_MS = 3000;
 const AGENT = 'agent';
 
@@ -73,7 +73,7 @@ export class LegTransfer {
     this.#playWhileHeld();
   }
 
-  /** Until a target has joined. */
+  /** True when the caller hears music until a target has joined. */
   get #hasMusic(): boolean {
     const { mode, holdMusic } = this.#plan;
     return mode === 'warm' || holdMusic !== undefined;
@@ -281,7 +281,7 @@ export class LegTransfer {
     await other.startStream(await partyStream({ kind: 'listener', speaker: 'target', to }));
   }
 
-  /** While one of the joined parties holds, the other one hears music. */
+  /** Plays music to one of the joined parties while the other one holds. */
   #playWhileHeld(): void {
     const target = this.#joined;
     const other = target?.leg.media;

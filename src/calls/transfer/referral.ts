@@ -58,7 +58,8 @@ export async function referToTargets(
  * trunk's transfers are by REFER.
  *
  * @param target - The target's leg.
- * @returns False where it is not asked. @throws As `CallLeg.refer`: both calls go on through us.
+ * @returns False when no REFER was sent. @throws For the same reasons as `CallLeg.refer`; both calls then continue
+ *   through us.
  */
 export async function referToReplace(
   caller: TransferDeps['leg'],

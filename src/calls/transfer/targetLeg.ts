@@ -6,13 +6,13 @@ import { mayTryNextTrunk } from '../runner/callResult.ts';
 import type { CallLeg, LegEnd, LegOutcome } from '../telephony.ts';
 import { TRANSFER_REASONS } from './transferReport.ts';
 
-/** What a target does. */
+/** The events of a target. */
 export interface TargetListener {
   /** @param earlyMedia - The target's side plays its own ringing. */
   ringing(earlyMedia: MediaSession | undefined): void;
   answered(): void;
   digit(digit: string): void;
-  /** Of the stream to it. */
+  /** Receives a command of the agent's stream to the target. */
   command(command: CallCommand): void;
   streamClosed(): void;
   held(isHeld: boolean): void;
@@ -41,12 +41,12 @@ export class TargetLeg {
     this.#onError = onError;
   }
 
-  /** Undefined while there is none. */
+  /** The target's current leg; undefined while there is none. */
   get current(): CallLeg | undefined {
     return this.#leg;
   }
 
-  /** Undefined while no leg has one. */
+  /** The media session; undefined while no leg has one. */
   get media(): MediaSession | undefined {
     return this.#leg?.media;
   }
@@ -110,7 +110,7 @@ export class TargetLeg {
     this.#listener.answered();
   }
 
-  /** @param end - Undefined where no trunk had a free channel. */
+  /** @param end - The leg's end; undefined when no trunk had a free channel. */
   #leave(end: LegEnd | undefined): void {
     if (!end) {
       this.#listener.left(false, 'failed', TRANSFER_REASONS.noChannel);

@@ -8,7 +8,7 @@ import type { CallLeg } from '../telephony.ts';
 import type { HoldMusicPlayer } from './holdMusicPlayer.ts';
 import type { TransferReport } from './transferReport.ts';
 
-/** What a transfer is made with. */
+/** The dependencies of a transfer. */
 export interface TransferDeps {
   /** The caller's. */
   readonly leg: Pick<CallLeg, 'refer' | 'trunkId' | 'transferMethod'>;
@@ -18,7 +18,7 @@ export interface TransferDeps {
   readonly music: HoldMusicPlayer;
   /** @see CallLimiter.requireAllowedDestination @throws {CallwayError} 422 when the project may not call the target. */
   readonly requireAllowedDestination: (to: string, isPeersWish: boolean) => Promise<void>;
-  /** Absent where only the peer may call the targets. @see dialTransferTarget */
+  /** Dials a target; undefined when only the peer may call the targets. @see dialTransferTarget */
   readonly dialTarget?: (target: TransferTarget, ringTimeoutMs: number) => AsyncIterable<CallLeg>;
   /** A stream to a voice node for one of the parties. */
   readonly partyStream: (party: StreamParty) => Promise<StreamTarget>;

@@ -19,7 +19,7 @@ export interface TransferLegDeps {
    * @throws {CallwayError} When its limits do not allow it.
    */
   readonly admit: (target: TransferTarget) => Promise<TransferTarget>;
-  /** Of the session, for the trunks' headers. */
+  /** Returns the session's variables, for the trunks' headers. */
   readonly variables: () => Promise<Readonly<Record<string, unknown>>>;
   readonly allowedRedirects: () => Promise<DialRequest['mayRedirectTo']>;
   readonly channel: Pick<TrunkChannel, 'moveTo' | 'release'>;

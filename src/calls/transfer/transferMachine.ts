@@ -15,15 +15,16 @@ import { type AcceptedBy, TRANSFER_REASONS } from './transferReport.ts';
  *  another accepts, or the caller leaves: any ──▶ ended
  * ```
  *
- * When a target has ended without acceptance, the next one is dialed. When none is left, the caller is back with the agent.
+ * The phase of a target. When it ends without acceptance, the next target is dialed. When none is left, the caller is
+ * back with the agent.
  */
 type TargetPhase = 'waiting' | 'dialing' | 'briefing' | 'joining' | 'joined' | 'ended';
 
 export interface TransferState {
   readonly plan: Pick<TransferPlan, 'mode' | 'acceptBy' | 'acceptDigit' | 'strategy'>;
-  /** In the order of the plan. */
+  /** The targets in the order of the plan. */
   readonly targets: readonly TargetPhase[];
-  /** Nothing happens any more: the transfer has failed, the caller has left, or the joined target has. */
+  /** True when the transfer is over: it has failed, or the caller or the joined target has left. */
   readonly isOver: boolean;
 }
 
@@ -34,7 +35,7 @@ export type TransferEvent =
   | { readonly type: 'digit'; readonly target: number; readonly digit: string }
   /** The announcement was heard to its end. */
   | { readonly type: 'told'; readonly target: number }
-  /** In words. */
+  /** The target answered the briefing in words. */
   | { readonly type: 'replied'; readonly target: number; readonly accepts: boolean }
   /** The agent cannot speak to the target. */
   | { readonly type: 'briefing_failed'; readonly target: number; readonly reason: string }
@@ -59,10 +60,10 @@ export type TransferEffect =
   | { readonly type: 'stop_timer'; readonly target: number }
   | { readonly type: 'hang_up'; readonly target: number }
   | { readonly type: 'join'; readonly target: number }
-  /** For the history. `canceled`: another target was first. */
+  /** Reports to the history. `canceled` means that another target was first. */
   | { readonly type: 'report'; readonly target: number; readonly status: 'joined' | 'canceled' }
   | { readonly type: 'report_accepted'; readonly target: number; readonly by: AcceptedBy }
-  /** @property targetsLeft - That are still tried. */
+  /** @property targetsLeft - The number of targets that are still tried. */
   | {
       readonly type: 'report_end';
       readonly target: number;

@@ -15,18 +15,18 @@ import type { Trunk } from '../trunks/trunk.ts';
 
 /** A transfer with all its defaults. */
 export interface TransferPlan {
-  /** In the order of trial; at least one. Numbers are as they were given, `sip:` URIs without headers. */
+  /** The targets in the order of trial; at least one. Numbers are as given, `sip:` URIs without headers. */
   readonly targets: readonly TransferTarget[];
   readonly mode: TransferMode;
   /** A template; undefined for the agent's own words. */
   readonly announce: string | undefined;
   readonly acceptBy: NonNullable<TransferOptions['acceptBy']>;
   readonly acceptDigit: string;
-  /** Per target, from its first INVITE to its acceptance; undefined where a REFER may take as long as the peer wants. */
+  /** The time for each target from its first INVITE to its acceptance; undefined for a REFER without a time limit. */
   readonly timeoutMs: number;
   readonly isTimeoutGiven: boolean;
   readonly strategy: NonNullable<TransferOptions['strategy']>;
-  /** Undefined where nothing was chosen. */
+  /** The chosen hold music; undefined when none was chosen. */
   readonly holdMusic: HoldMusicChoice | undefined;
   readonly afterJoin: NonNullable<TransferOptions['afterJoin']>;
 }
@@ -34,7 +34,7 @@ export interface TransferPlan {
 /**
  * Completes a request of the API, the agent or a bot.
  *
- * @param method - Of the caller's trunk.
+ * @param method - The transfer method of the caller's trunk.
  * @throws {CallwayError} 400 `invalid_transfer` when the options do not fit.
  */
 export function planTransfer(to: string, options: unknown, method: Trunk['transfer']): TransferPlan {

@@ -8,7 +8,7 @@ import {
 } from '../../agents/transferOptions.ts';
 import { omitUndefined } from '../../base/omitUndefined.ts';
 
-/** By REFER the peer calls the target itself; with a second leg we call it and bridge both. */
+/** The method: by REFER the peer calls the target itself; with a second leg we call it and bridge both. */
 type TransferMethod = 'refer' | 'second_leg';
 
 export type AcceptedBy = 'answer' | 'digit' | 'speech';
@@ -18,7 +18,7 @@ export const TRANSFER_STATUSES = ['started', 'accepted', 'refused', 'joined', 'f
 /** Steps of which only the history tells. */
 export const HISTORY_STATUSES = ['briefing', 'canceled', 'handed_over', 'not_handed_over'] as const;
 
-/** Of our own; others are outcomes of the target's call, and what the peer's side answered. */
+/** Our own reasons. Others are outcomes of the target's call and responses of the peer. */
 export const TRANSFER_REASONS = {
   targetHungUp: 'hung up',
   callerHungUp: 'the caller hung up',
@@ -37,18 +37,18 @@ export interface TransferReport {
    */
   readonly status: (typeof TRANSFER_STATUSES)[number] | HistoryStatus;
   readonly to: string;
-  /** Where the target names one. */
+  /** The trunk that the target names; undefined when it names none. */
   readonly trunkId?: string | undefined;
   readonly mode: TransferMode;
   readonly by: TransferMethod;
-  /** How the target took the call. */
+  /** The way in which the target accepted the call. */
   readonly acceptedBy?: AcceptedBy;
-  /** Of a target that is not joined. */
+  /** The outcome of a target that has not joined. */
   readonly outcome?: TransferOutcome;
   readonly reason?: string;
   /** Targets that are still tried after this one. */
   readonly targetsLeft?: number;
-  /** Who is heard in the call's recording from now on. */
+  /** The parties on each channel of the call's recording from now on. */
   readonly recording?: { readonly left: readonly string[]; readonly right: readonly string[] };
 }
 

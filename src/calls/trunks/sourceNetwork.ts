@@ -12,7 +12,7 @@ const MIN_BITS = { ipv4: 16, ipv6: 32 } as const;
 /** The length of `::ffff:0:0/96`. */
 const MAPPED_PREFIX_BITS = 96;
 
-/** Whether an address is in a network. Invalid addresses are in none. */
+/** Returns true when an address is in a network. Invalid addresses are in none. */
 export function isInNetwork(address: string, network: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   return contains(parseNetwork(network), ipaddr.process(address));
@@ -24,7 +24,7 @@ export function isWideNetwork(network: string): boolean {
   return bits < MIN_BITS[address.kind()];
 }
 
-/** In one spelling: IPv4-mapped networks as IPv4. */
+/** Formats a network in its normal form. IPv4-mapped networks become IPv4. */
 export function formatNetwork(network: string): string {
   const { address, bits } = parseNetwork(network);
   return `${address}/${bits}`;

@@ -10,11 +10,11 @@ import { headerName, headersToVariables, ownHeaderName, variablesToHeaders } fro
 
 export const TRUNK_CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
 export const DEFAULT_SIP_PORT = 5060;
-/** What carriers expect; RFC 3261 section 10.2 sets no default. */
+/** The usual value of carriers; RFC 3261 section 10.2 sets no default. */
 const DEFAULT_REGISTER_EXPIRES_SECONDS = 3600;
 const DEFAULT_MAX_CHANNELS = 30;
 const DEFAULT_CALLS_PER_SECOND = 5;
-/** From INVITE to the first response of any kind; then the next trunk is tried. */
+/** The time from INVITE to the first response of any kind. After it the next trunk is tried. */
 const DEFAULT_RESPONSE_TIMEOUT_SECONDS = 5;
 const DEFAULT_OPTIONS_INTERVAL_SECONDS = 30;
 /** Works with every peer. */
@@ -171,7 +171,7 @@ export type TrunkHealth = z.infer<typeof trunkHealth>;
 
 /** Includes the password; never log it whole. */
 export interface Trunk extends TrunkInput {
-  /** Whether the operator set its host, which may be private then. */
+  /** True when the operator set the host, which may then be private. */
   readonly hasPrivateHost?: boolean;
   readonly id: string;
   readonly projectId: string;
@@ -208,7 +208,7 @@ function asResolved(name: string): string {
   return !name.includes(':') && URL.canParse(url) ? new URL(url).hostname : name.toLowerCase();
 }
 
-/** With a colon, only an IPv6 address is valid. */
+/** Returns true for a host name or address. A text with a colon must be an IPv6 address. */
 function isHost(text: string): boolean {
   const plain = text.replace(/^\[(.*)\]$/, '$1');
   return text.includes(':') ? isIPv6(plain) : isIP(plain) > 0 || /^[A-Za-z0-9._-]+$/.test(text);

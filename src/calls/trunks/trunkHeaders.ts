@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { settableVariable, variableName } from '../../agents/fields.ts';
 
 const MAX_MAPPINGS = 20;
-/** Of one header's value: a whole INVITE has to fit a datagram. */
+/** The longest value of one header, since a whole INVITE has to fit a datagram. */
 const MAX_VALUE_CHARACTERS = 500;
 const CONTROL_CHARACTERS = /\p{Cc}+/gu;
 
@@ -23,7 +23,7 @@ const CREDENTIALS = new Set(['authorization', 'proxy-authorization']);
 /** A header's name. */
 export const headerName = z.string().regex(/^[A-Za-z0-9!%*_+`'~.-]{1,100}$/, 'must be a header name');
 
-/** Whether only SIP itself may write the header. @see RFC 3261 section 20 */
+/** Returns true when only SIP itself may write the header. @see RFC 3261 section 20 */
 export function isSipHeader(name: string): boolean {
   return name.length === 1 || SIP_HEADERS.has(name.toLowerCase());
 }

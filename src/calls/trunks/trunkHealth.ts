@@ -9,7 +9,7 @@ type CheckResult = Omit<TrunkHealth, 'channelsInUse'> & {
 /** The latest health check of each trunk, published by the node that watches it and readable by all. */
 export interface TrunkHealthStore {
   publish(trunkId: string, health: CheckResult): Promise<void>;
-  /** Null fields where there was no check yet. */
+  /** Reads the last results. Their fields are null before the first check. */
   read(trunkIds: readonly string[]): Promise<Map<string, CheckResult>>;
 }
 

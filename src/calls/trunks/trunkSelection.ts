@@ -18,9 +18,9 @@ const HOST_ITSELF = 'host';
 /**
  * The trunks for a call from this number, in the order of trial: healthy ones first.
  *
- * @param target - Of a transfer: the trunk that it names is the only one. A `sip:` URI is called over the project's trunks
- *   at its host; where none is there, that host itself is called.
- * @returns None when the number is not the project's, or its outbound status is inactive.
+ * @param target - The target of a transfer. The trunk that it names is the only one. A `sip:` URI is called over the
+ *   project's trunks at its host; when there are none, the host itself is called.
+ * @returns An empty list when the number is not the project's, or its outbound status is inactive.
  * @throws {CallwayError} 422 `trunk_not_active` for a named trunk that is deleted or inactive.
  */
 export async function selectTrunks(
@@ -48,7 +48,7 @@ export async function selectTrunks(
   return lender ? [hostItself(lender, to)] : [];
 }
 
-/** Whether a `sip:` URI leads to a trunk: to its host, or to the domain that it calls from. */
+/** Returns true when a `sip:` URI leads to a trunk: to its host, or to the domain that it calls from. */
 export function isAtHost(
   { host, port, fromDomain }: Pick<Trunk, 'host' | 'port' | 'fromDomain'>,
   uri: { readonly host: string; readonly port: number | undefined },
@@ -99,7 +99,10 @@ export function candidateTrunks(
   return trunkIds.flatMap((id) => active.filter((trunk) => trunk.id === id));
 }
 
-/** Whether calls to a number may come over one of its project's trunks: any, when it lists none. */
+/**
+ * Returns true when a number's calls may arrive over one of its project's trunks. A number that lists no trunks accepts
+ * all.
+ */
 export function isReachedOver({ trunkIds }: Pick<PhoneNumber, 'trunkIds'>, trunkId: string): boolean {
   return trunkIds.length === 0 || trunkIds.includes(trunkId);
 }

@@ -42,7 +42,7 @@ export class TrunkChannel {
     if (this.#trunkId !== null) await this.#options.slots.renew(this.#trunkId, this.#options.holder);
   }
 
-  /** Never rejects. */
+  /** Releases the slot. It never rejects. */
   async release(): Promise<void> {
     const trunkId = this.#trunkId;
     this.#trunkId = null;
