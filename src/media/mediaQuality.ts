@@ -4,7 +4,7 @@ import { type CodecName, FRAME_MS } from './codecs/codec.ts';
 export interface MediaQuality {
   readonly codec: CodecName;
   readonly packetsReceived: number;
-  /** Never played: lost, too late, or shed. */
+  /** The packets that were never played: lost, too late or shed. */
   readonly packetsLost: number;
   /** Received in time, and dropped to reduce the delay. */
   readonly shed: number;
@@ -20,14 +20,14 @@ export interface MediaQuality {
 }
 
 export interface MediaObservations extends Omit<MediaQuality, 'mos'> {
-  /** Sent, but never received. */
+  /** The packets that were sent and never arrived. */
   readonly packetsLost: number;
   /** Received, but too late to be played. */
   readonly packetsLate: number;
   readonly lossBursts: number;
   /** Mean depth of the jitter buffer. */
   readonly bufferDelayMs: number;
-  /** From RTCP; undefined when the peer sends none. */
+  /** The round-trip time from RTCP; undefined when the peer sends none. */
   readonly roundTripMs: number | undefined;
 }
 
@@ -64,7 +64,7 @@ const IMPAIRMENTS: Readonly<Record<CodecName, CodecImpairment>> = {
 const BASE_RATING = 93.2;
 /** A shorter delay does not impair a conversation. */
 const FREE_DELAY_MS = 100;
-/** At total loss. */
+/** The impairment at total loss. */
 const MAX_EQUIPMENT_IMPAIRMENT = 95;
 /** One way through a carrier's network of a country's size, where the round trip was not measured. */
 const ASSUMED_NETWORK_DELAY_MS = 40;

@@ -1,16 +1,16 @@
 import { type MediaObservations, rateMedia } from './mediaQuality.ts';
 
-/** How one stretch of a call's audio arrived. */
+/** The quality of a stretch of a call's received audio. */
 export interface MediaSample {
   /** Its end, in ms since the Unix epoch. */
   readonly atMs: number;
   readonly packetsReceived: number;
-  /** Never played: lost, too late, or shed. */
+  /** The packets that were never played: lost, too late or shed. */
   readonly packetsLost: number;
   readonly jitterMs: number;
   /** Mean opinion score, 1 to 4.5; null where nothing was received. */
   readonly mos: number | null;
-  /** From RTCP; null where the peer sends none. */
+  /** The round-trip time from RTCP; null when the peer sends none. */
   readonly roundTripMs: number | null;
 }
 
@@ -37,9 +37,9 @@ export class MediaSampler {
   #dueMs: number | undefined;
 
   /**
-   * @param nowMs - Since the Unix epoch.
-   * @param observe - What the call has seen since its start.
-   * @returns Undefined while none is due.
+   * @param nowMs - The time since the Unix epoch.
+   * @param observe - Returns the call's observations since its start.
+   * @returns Undefined while no sample is due.
    */
   tick(nowMs: number, observe: () => MediaObservations): MediaSample | undefined {
     this.#dueMs ??= nowMs + SAMPLE_INTERVAL_MS;
@@ -55,7 +55,7 @@ export class MediaSampler {
 /** Collects a call's samples. A longer call has longer intervals, so that it takes no more room. */
 export class MediaSeries {
   readonly #samples: MediaSample[] = [];
-  /** Of the sampler's intervals, in each of ours. */
+  /** The number of the sampler's intervals in each of ours. */
   #share = 1;
   #open: MediaSample | undefined;
   #inOpen = 0;

@@ -41,15 +41,15 @@ export interface OpenMedia {
   readonly latching?: Latching | undefined;
   /** A call that this one may be bridged with. */
   readonly sameThreadAs?: MediaSession | undefined;
-  /** Of the RTP that is sent, where the thread's sockets simulate a network. */
+  /** The network impairment of sent RTP, for threads whose sockets simulate a network. */
   readonly impairment?: Impairment | undefined;
 }
 
 /** One call's audio, from the reservation of its ports to its last packet. */
 export interface MediaSession {
-  /** For the SDP: an IP address of this machine, or the public one. */
+  /** The address for the SDP: an IP address of this machine, or the public one. */
   readonly address: string;
-  /** Even; RTCP is the port above it. */
+  /** The RTP port, which is even. RTCP uses the port above it. */
   readonly rtpPort: number;
   readonly events: Pick<Emitter<MediaEvents>, 'on'>;
   /** Starts the audio, or changes it after another offer and answer. @throws {CallwayError} `codec_unsupported`. */
@@ -108,7 +108,7 @@ export interface MediaSession {
    * @throws {CallwayError} `media_not_connected`, `media_elsewhere`.
    */
   join(call: MediaSession): Promise<void>;
-  /** Of a session that has joined a call. */
+  /** Changes the participation of a session that has joined a call. */
   setParticipation(participation: Participation): Promise<void>;
   /** Plays music while the agent is silent, in place of what a bridge or the ringback tone would be heard of. */
   startMusic(source: MusicSource): Promise<void>;
@@ -123,13 +123,16 @@ export interface MediaSession {
   recordAside(other: MediaSession): Promise<void>;
   /** Records both directions to a file. @throws {CallwayError} `recording_failed`, `recording_running`. */
   startRecording(request: { readonly path: string }): Promise<void>;
-  /** While paused, the file gets silence. Without effect on a call that is not recorded. */
+  /**
+   * Pauses or resumes the recording. While paused, the file gets silence. It has no effect on a call that is not
+   * recorded.
+   */
   pauseRecording(isPaused: boolean): Promise<void>;
   /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still queued. Resolves when all are sent. */
   sendDtmf(digits: string): Promise<void>;
-  /** A digit that came by signalling. Of a peer that sends digits both ways, the first way counts. */
+  /** Receives a digit by signalling. When a peer sends digits both ways, only the way of the first digit counts. */
   receiveDtmf(digit: DtmfDigit): Promise<void>;
-  /** So far. */
+  /** Returns the quality so far. */
   quality(): Promise<MediaQuality>;
   /** Closes the agent's stream, the recording and the sockets, in this order. Idempotent: the same report each time. */
   close(): Promise<MediaReport>;
@@ -150,15 +153,15 @@ export interface MediaParameters {
     /** The host that the peer's signalling came from, where a NAT hides the address. Default: unknown. */
     readonly signallingHost?: string;
   };
-  /** Of the packets that we send. */
+  /** The codec of the packets that we send. */
   readonly codec: NegotiatedCodec;
   /** RFC 4733 events that we send; undefined when the peer takes none. */
   readonly dtmf: NegotiatedCodec | undefined;
-  /** All that the peer may send: codecs, `telephone-event` and `CN`. Of one payload type, the first counts. */
+  /** All formats that the peer may send: codecs, `telephone-event` and `CN`. The first one of a payload type counts. */
   readonly received: readonly NegotiatedCodec[];
-  /** Of the packets that we send. */
+  /** The duration of the packets that we send. */
   readonly packetDurationMs: 20;
-  /** From our side. We send no packets in `recvonly` and `inactive`. */
+  /** The direction from our side. We send no packets in `recvonly` and `inactive`. */
   readonly direction: MediaDirection;
   /** Keys of both directions; absent for plain RTP. */
   readonly srtp?: { readonly local: CryptoAttribute; readonly remote: CryptoAttribute };
@@ -167,7 +170,10 @@ export interface MediaParameters {
 export type MediaDirection = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive';
 
 export interface NegotiatedCodec {
-  /** As in `a=rtpmap`: `PCMU`, `PCMA`, `G722`, `opus`, `L16`; for what is received or DTMF also `telephone-event`, `CN`. */
+  /**
+   * The name in `a=rtpmap`: `PCMU`, `PCMA`, `G722`, `opus` or `L16`; for received formats and DTMF also
+   * `telephone-event` and `CN`.
+   */
   readonly encodingName: string;
   readonly rtpClockRateHz: number;
   readonly channels: number;
@@ -190,7 +196,7 @@ export interface MediaEvents {
   /** Emitted once; the call continues unrecorded. */
   readonly recordingFailed: { readonly reason: string };
   readonly supervisor: SupervisorChange;
-  /** How the audio of the last seconds arrived. */
+  /** The quality of the last seconds' received audio. */
   readonly sample: MediaSample;
   /** The media thread has died. The call has no audio from now on, and no further events. */
   readonly lost: { readonly reason: string };
@@ -200,10 +206,10 @@ export interface MediaEvents {
 export type EmitMediaEvent = <Name extends keyof MediaEvents>(name: Name, value: MediaEvents[Name]) => void;
 
 export interface MediaReport {
-  /** Absent when the session was never connected. */
+  /** The quality; undefined when the session was never connected. */
   readonly quality?: MediaQuality;
   readonly packetsSent: number;
-  /** Absent when the thread has died. */
+  /** The counters; undefined when the thread has exited. */
   readonly counters?: MediaCounters;
   readonly recording?: RecordingReport;
 }
@@ -218,7 +224,7 @@ export interface MediaCounters {
   /** SRTP with another key, or replayed. */
   readonly unauthenticPackets: number;
   readonly unknownPayloadTypes: number;
-  /** From another source than the latched one. */
+  /** The packets from a source other than the latched one. */
   readonly foreignSourcePackets: number;
   readonly floodedPackets: number;
   readonly malformedRtcpPackets: number;
@@ -233,7 +239,7 @@ export interface MediaCounters {
 
 export interface RecordingReport {
   readonly path: string;
-  /** Of its first sample, in ms since the Unix epoch; undefined when it is not known. */
+  /** The time of the first sample, in ms since the Unix epoch; undefined when it is not known. */
   readonly startedAtMs?: number | undefined;
   readonly durationMs: number;
   readonly lengthBytes: number;

@@ -10,7 +10,7 @@ const MIN_RATE_HZ = 8000;
 const MAX_RATE_HZ = 48_000;
 /** Rates that our filters do not have are interpolated to this one first. */
 const COMMON_RATE_HZ = 48_000;
-/** Between two of them, other work of the process runs. */
+/** The size of a chunk. Between two chunks the process does other work. */
 const CHUNK_SAMPLES = 48_000;
 
 /**
@@ -46,7 +46,7 @@ export async function toMusicClip(bytes: Uint8Array): Promise<Int16Array> {
   return clip.subarray(0, written);
 }
 
-/** @param position - In frames; between two it is interpolated. */
+/** @param position - The position in frames; the value between two frames is interpolated. */
 function monoAt(wav: WavFile, position: number): number {
   const index = Math.floor(position);
   const share = position - index;

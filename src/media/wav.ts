@@ -23,7 +23,7 @@ const EXTENSIBLE = 0xfffe;
 const BYTES_PER_SAMPLE = 2;
 const CHUNK_HEADER_BYTES = 8;
 const FORMAT_BYTES = 16;
-/** Before the data; programs write a handful. */
+/** The most chunks before the data; programs write a handful. */
 const MAX_CHUNKS = 1000;
 
 /**

@@ -4,11 +4,11 @@ export type CodecName = 'PCMU' | 'PCMA' | 'G722' | 'opus' | 'L16';
 /** An encoding of mono speech in RTP. Stateless; `open` creates a codec with state. */
 export interface CodecFormat {
   readonly name: CodecName;
-  /** From RFC 3551 table 4; undefined when SDP negotiates the number. */
+  /** The number from RFC 3551 table 4; undefined when SDP negotiates it. */
   readonly staticPayloadType: number | undefined;
-  /** Of decoded samples. */
+  /** The rate of decoded samples. */
   readonly sampleRateHz: number;
-  /** Of RTP timestamps and SDP; for G.722 other than the sample rate (RFC 3551 section 4.5.2). */
+  /** The clock rate of RTP timestamps and SDP. For G.722 it differs from the sample rate (RFC 3551 section 4.5.2). */
   readonly rtpClockRateHz: number;
   /** The last part of SDP's rtpmap; decoded samples are mono in any case. */
   readonly sdpChannels: 1 | 2;
@@ -59,7 +59,7 @@ export interface Codec extends Decoder {
 /** Telephony's usual packet duration. @see RFC 3551 section 4.2 */
 export const FRAME_MS = 20;
 
-/** Of Opus. Longer payloads of other codecs are decoded in parts. @see RFC 7587 section 4.2 */
+/** The longest Opus packet. Longer payloads of other codecs are decoded in parts. @see RFC 7587 section 4.2 */
 export const MAX_PACKET_DURATION_MS = 120;
 
 /** @returns Ticks of the RTP clock in a frame of `durationMs`. */

@@ -17,7 +17,7 @@ interface EncodingDescription {
 export interface CodecRegistry {
   /** @returns Undefined for an unsupported codec; CN and telephone-event are not codecs. */
   find(description: EncodingDescription): CodecFormat | undefined;
-  /** For an `m=` line whose number has no `a=rtpmap`. @see RFC 3551 table 4 */
+  /** Finds the codec of an `m=` line's number that has no `a=rtpmap`. @see RFC 3551 table 4 */
   findStatic(payloadType: number): CodecFormat | undefined;
 }
 

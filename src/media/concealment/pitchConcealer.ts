@@ -120,7 +120,7 @@ export class PitchConcealer implements Concealer {
     this.#overlapAt = 0;
   }
 
-  /** After a loss the concealed speech fades out while the received speech fades in. */
+  /** Fades the concealed speech out after a loss, while the received speech fades in. */
   #overlapReceived(received: Int16Array): void {
     const stepsLost = Math.ceil(this.#lostSamples / this.#step);
     const grown = this.#overlap + (stepsLost - 1) * this.#toSamples(OVERLAP_GROWTH_MS);

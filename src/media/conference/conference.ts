@@ -19,14 +19,14 @@ export class Conference {
   readonly #participants = new Set<Participant>();
   readonly #limiter = new Limiter();
   #sampleRateHz: SampleRateHz;
-  /** Of this tick, as are the voices of all participants, and their number. */
+  /** The caller's frame of this tick. The participants' voices and their number are of this tick too. */
   #caller: Int16Array = new Int16Array(0);
   #voices: Int32Array;
   #count = 0;
   #sum: Int32Array;
   #heard: Int16Array;
 
-  /** @param sampleRateHz - Of the call's codec. */
+  /** @param sampleRateHz - The rate of the call's codec. */
   constructor(sampleRateHz: SampleRateHz) {
     const length = frameLength(sampleRateHz);
     this.#sampleRateHz = sampleRateHz;
@@ -49,8 +49,8 @@ export class Conference {
   /**
    * Takes the next 20 ms of all voices but the agent's.
    *
-   * @param caller - At the call's rate; kept until `mix`.
-   * @returns What the agent hears, valid until the next call; the caller's own frame while no participant speaks.
+   * @param caller - The caller's frame at the call's rate; kept until `mix`.
+   * @returns The agent's input, valid until the next call: the caller's own frame while no participant speaks.
    */
   gather(caller: Int16Array): Int16Array {
     this.#caller = caller;
@@ -100,7 +100,7 @@ export class Conference {
     for (const participant of this.#participants) participant.changeMixRate(sampleRateHz);
   }
 
-  /** @returns Whether there is a voice. */
+  /** @returns True when the frame has a voice. */
   #add(voice: Int16Array): boolean {
     if (isSilent(voice)) return false;
     addVoice(this.#sum, voice);

@@ -1,6 +1,6 @@
 /** Loudness that is left alone: 1.3 dB below full scale, so that what remains of a peak has room. */
 const THRESHOLD = 28_000;
-/** Per frame: about 10 dB a second. */
+/** The factor by which the gain recovers per frame, about 10 dB a second. */
 const RELEASE = 1.024;
 const FULL_SCALE = 32_767;
 
@@ -30,7 +30,7 @@ export class Limiter {
 /**
  * Writes a sum of voices less one of them. What is out of range is clipped.
  *
- * @param out - As long as the sum, as is the voice.
+ * @param out - Receives the mix; as long as the sum and the voice.
  */
 export function writeMix(out: Int16Array, sum: Int32Array, { from, to }: GainRamp, own?: Int16Array): void {
   const { length } = sum;

@@ -6,18 +6,18 @@ import { FrameQueue } from '../session/frameQueue.ts';
 import type { WhisperListener } from '../supervision/supervisor.ts';
 import { type GainRamp, isSilent, writeMix } from './mix.ts';
 
-/** How a participant takes part. */
+/** The rights of a participant in a call. */
 export interface Participation {
-  /** Not heard by the others. */
+  /** True when the others do not hear the participant. */
   readonly isMuted: boolean;
   /** Neither heard by the others nor hearing them. */
   readonly isHeld: boolean;
 }
 
 export interface ParticipantOptions {
-  /** Of the participant's codec. */
+  /** The rate of the participant's codec. */
   readonly sampleRateHz: SampleRateHz;
-  /** Of the conference. */
+  /** The conference's rate. */
   readonly mixRateHz: SampleRateHz;
   readonly onClosed: () => void;
 }
@@ -31,9 +31,9 @@ export class Participant implements BridgePeer, WhisperListener {
   #toMix: FrameResampler | undefined;
   #fromMix: FrameResampler | undefined;
   #participation: Participation = { isMuted: false, isHeld: false };
-  /** Of this mix; undefined while it is not heard. */
+  /** The participant's voice in this mix; undefined while it is not heard. */
   #voice: Int16Array | undefined;
-  /** What supervisors say to this participant, for the next mix. */
+  /** The supervisors' words to this participant, for the next mix. */
   #whispered: Int16Array;
   #isWhispered = false;
   hasLeft = false;
@@ -87,7 +87,7 @@ export class Participant implements BridgePeer, WhisperListener {
     if (isWhispered) mixInto(mix, this.#whispered);
   }
 
-  /** For the next mix. */
+  /** Adds a supervisor's voice to the next mix. */
   whisper(voice: Int16Array): void {
     if (this.#isWhispered) mixInto(this.#whispered, voice);
     else this.#whispered.set(voice);

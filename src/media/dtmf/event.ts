@@ -15,7 +15,7 @@ export interface TelephoneEvent {
   readonly isEnd: boolean;
   /** Power below 0 dBm0, 0..63 dB. */
   readonly volumeDb: number;
-  /** Since the event's start, in ticks of the RTP clock. */
+  /** The time since the event's start, in ticks of the RTP clock. */
   readonly durationTicks: number;
 }
 
@@ -25,7 +25,7 @@ export interface TelephoneEvent {
  *  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
  * |     event     |E|R| volume    |          duration             |
  * ```
- * @returns Undefined when the payload is shorter; bytes after it are ignored.
+ * @returns Undefined when the payload is too short; bytes after the event are ignored.
  * @see RFC 4733 section 2.3
  */
 export function parseTelephoneEvent(payload: Uint8Array): TelephoneEvent | undefined {

@@ -1,7 +1,7 @@
 import type { DtmfDigit } from '../mediaSession.ts';
 import { digitOf, MAX_EVENT_DURATION_TICKS, parseTelephoneEvent, type TelephoneEvent } from './event.ts';
 
-/** What counts of an RTP packet with an event. */
+/** The fields of an RTP packet with an event that the receiver needs. */
 export interface EventPacket {
   readonly ssrc: number;
   /** 0..65535. */
@@ -17,11 +17,11 @@ interface CurrentEvent {
   readonly code: number;
   readonly digit: string;
   readonly rtpClockRateHz: number;
-  /** As events of a single packet do. */
+  /** True for an event whose first packet had the end bit, as events of a single packet do. */
   readonly beganWithEnd: boolean;
   sequenceNumber: number;
   timestamp: number;
-  /** Of the current segment; a long event has several. */
+  /** The duration of the current segment; a long event has several. */
   durationTicks: number;
   earlierTicks: number;
   lastPacketMs: number;
@@ -53,7 +53,7 @@ export class DtmfReceiver {
     this.#onDigit = onDigit;
   }
 
-  /** @param rtpClockRateHz - Of the event's payload type. */
+  /** @param rtpClockRateHz - The clock rate of the event's payload type. */
   receive(packet: EventPacket, rtpClockRateHz: number, nowMs: number): void {
     const event = parseTelephoneEvent(packet.payload());
     if (event === undefined) {
@@ -109,13 +109,13 @@ export class DtmfReceiver {
   }
 }
 
-/** Whether a packet repeats, or was overtaken by, the last one. */
+/** Returns true when a packet repeats the last one, or was overtaken by it. */
 function isOlder({ ssrc, sequenceNumber, timestamp }: EventPacket, current: CurrentEvent): boolean {
   const step = ((sequenceNumber - current.sequenceNumber) << 16) >> 16;
   return ssrc === current.ssrc && step <= 0 && ticksSince(timestamp, current.timestamp) <= 0;
 }
 
-/** Whether a packet after the last one belongs to the same event, or to the next segment of a long one. */
+/** Returns true when a packet after the last one belongs to the same event, or to the next segment of a long one. */
 function continues(
   current: CurrentEvent,
   event: TelephoneEvent,

@@ -5,9 +5,9 @@ import { codeOf, writeTelephoneEvent } from './event.ts';
 /** A telephone-event packet; valid until the next call of `next`. */
 export interface OutgoingEvent {
   readonly lengthBytes: number;
-  /** Of the event's start: the same in all its packets. */
+  /** The timestamp of the event's start, the same in all its packets. */
   readonly timestamp: number;
-  /** Set on the first packet of an event. */
+  /** True for the first packet of an event. */
   readonly marker: boolean;
 }
 
@@ -52,12 +52,12 @@ export class DtmfSender {
     this.#queue.push(...codes);
   }
 
-  /** Whether one more digit can be queued. */
+  /** True when one more digit can be queued. */
   get hasRoom(): boolean {
     return this.#queue.length < MAX_QUEUED_DIGITS;
   }
 
-  /** Whether a digit is being sent or queued. */
+  /** True when a digit is being sent or queued. */
   get isActive(): boolean {
     return this.#code >= 0 || this.#queue.length > 0;
   }
@@ -66,7 +66,7 @@ export class DtmfSender {
    * Call once per frame.
    *
    * @param timestamp - RTP timestamp of this frame, by the clock of the audio.
-   * @param rtpClockRateHz - Of the event's payload type, in which its duration is counted.
+   * @param rtpClockRateHz - The clock rate of the event's payload type, in which its duration is counted.
    * @returns The packet in place of audio, its payload written to `out`; undefined when audio may be sent.
    */
   next(timestamp: number, rtpClockRateHz: number, out: Uint8Array): OutgoingEvent | undefined {

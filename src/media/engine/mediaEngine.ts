@@ -27,7 +27,7 @@ export type MediaFault =
   | { readonly kind: 'session_fault' | 'listener_fault'; readonly reason: string };
 
 export interface ThreadedMediaEngine extends MediaEngine {
-  /** Of the threads that answer; for metrics. */
+  /** Returns the statistics of the threads that answer, for metrics. */
   statistics(): Promise<ThreadStatistics[]>;
 }
 
@@ -135,7 +135,7 @@ class WorkerMediaEngine implements ThreadedMediaEngine {
     return remote;
   }
 
-  /** @returns Undefined for a session of another engine, or of a dead thread. */
+  /** @returns Undefined for a session of another engine or of a thread that has exited. */
   #threadOf(call: MediaSession | undefined): MediaThread | undefined {
     if (!(call instanceof RemoteSession)) return undefined;
     return [...this.#threads].find(({ isAlive, sessions }) => isAlive && sessions.has(call.session));

@@ -133,12 +133,12 @@ export class RemoteSession implements MediaSession {
     return this.#closed;
   }
 
-  /** For the engine: an event of the thread. */
+  /** Emits an event of the thread. Only the engine calls it. */
   emit({ name, value }: MediaThreadEvent): void {
     this.events.emit(name, value);
   }
 
-  /** For the engine: the thread has died. */
+  /** Ends the session after its thread has exited. Only the engine calls it. */
   lose(reason: string): void {
     if (this.#lostReason !== undefined || this.#closed !== undefined) return;
     this.#lostReason = reason;

@@ -43,7 +43,7 @@ export function restAfterCollections({ sleep, nowMs }: Rests): () => void {
   };
 }
 
-/** @param entry - Of type `gc`. */
+/** @param entry - A performance entry of type `gc`. */
 function isFullCollection(entry: object): boolean {
   const { kind } = (entry as { readonly detail: NodeGCPerformanceDetail }).detail;
   return kind === constants.NODE_PERFORMANCE_GC_MAJOR;

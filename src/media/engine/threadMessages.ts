@@ -66,7 +66,7 @@ export type MediaThreadEvent = {
 }[keyof MediaEvents];
 
 export type FromThread =
-  /** @property threadId - Of the operating system; undefined where there is none. */
+  /** @property threadId - The operating system's id of the thread; undefined when there is none. */
   | { readonly kind: 'ready'; readonly threadId?: string | undefined }
   | { readonly kind: 'pong'; readonly statistics: ThreadStatistics }
   | { readonly kind: 'result'; readonly requestId: number; readonly result: unknown }
@@ -75,14 +75,14 @@ export type FromThread =
   /** A session's tick threw: a defect. */
   | { readonly kind: 'fault'; readonly session: number; readonly message: string };
 
-/** How punctual a thread is, since its start. */
+/** The punctuality of a thread since its start. */
 export interface ThreadStatistics {
   readonly sessions: number;
-  /** Whether the thread has raised scheduling priority. */
+  /** True when the thread has raised scheduling priority. */
   readonly hasPriority: boolean;
-  /** Whose packets were sent. */
+  /** The ticks whose packets were sent. */
   readonly ticks: number;
-  /** Given up as too late; the delays count them too. */
+  /** The ticks that were skipped as too late. The delays count them too. */
   readonly skippedTicks: number;
   readonly tickDelayP50Ms: number;
   readonly tickDelayP99Ms: number;

@@ -11,7 +11,7 @@ const THIS_THREAD = 0;
  *
  * @param priority - One of `os.constants.priority`, added to that of the process, which is its main thread's. Threads and
  *   processes that the thread starts inherit the sum.
- * @returns False on other systems than Linux, and for a higher priority without root or CAP_SYS_NICE.
+ * @returns False on systems other than Linux, and for a higher priority without root or CAP_SYS_NICE.
  */
 export function setThreadPriority(priority: number): boolean {
   if (process.platform !== 'linux') return false;
@@ -34,7 +34,7 @@ export const REAL_TIME = { phones: 1, calls: 2 } as const;
  * set a policy. Threads and processes that the thread starts do not inherit it.
  *
  * @param priority - One of {@link REAL_TIME}.
- * @returns False on other systems than Linux, where `chrt` or /proc is missing, and without root or CAP_SYS_NICE.
+ * @returns False on systems other than Linux, without `chrt` or /proc, and without root or CAP_SYS_NICE.
  * @see sched(7), SCHED_RR
  */
 export function setRealTime(priority: number): boolean {

@@ -14,7 +14,7 @@ import {
   toFailure,
 } from './threadMessages.ts';
 
-/** What a thread uses of `MessagePort`. */
+/** The part of `MessagePort` that a thread uses. */
 interface ThreadPort {
   postMessage(message: FromThread): void;
   on(name: 'message', listener: (message: ToThread) => void): unknown;

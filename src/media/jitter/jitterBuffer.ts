@@ -32,7 +32,7 @@ const SHED_FROM_MS = 100;
 /** Concealment where a packet was dropped, for the next to join. */
 const SHED_OVERLAP_MS = 2.5;
 
-/** Since the start; all but the delay only grow. */
+/** Counters since the start. All except the delay only grow. */
 export interface JitterBufferStatistics {
   readonly duplicates: number;
   /** Arrived after their frame was played. */
@@ -49,7 +49,7 @@ export interface JitterBufferStatistics {
   /** Removed and inserted by time scaling. */
   readonly shortenedMs: number;
   readonly lengthenedMs: number;
-  /** Of the current playout, beyond the fastest packets. */
+  /** The delay of the current playout beyond the fastest packets. */
   readonly delayMs: number;
 }
 
@@ -87,7 +87,7 @@ export class JitterBuffer {
   #pcmLength = 0;
   #isPlaying = false;
   #lastSequence = 0;
-  /** Of the last decoded packet; a sender's packets are alike. */
+  /** The length of the last decoded packet; a sender's packets have equal lengths. */
   #packetSamples = 0;
   /** Media time of the next sample, in extended ticks. */
   #cursorTicks = 0;
@@ -119,7 +119,7 @@ export class JitterBuffer {
     this.#pcm = new Int16Array(this.#toSamples(2 * MAX_PACKET_DURATION_MS + 2 * FRAME_MS));
   }
 
-  /** Of the current playout, beyond the fastest packets. */
+  /** The delay of the current playout beyond the fastest packets. */
   get delayMs(): number {
     return this.#statistics.delayMs;
   }
@@ -143,8 +143,9 @@ export class JitterBuffer {
   /**
    * @param sequenceNumber - 0..65535. @param timestamp - 0..2^32-1.
    * @param payload - Owned by the buffer until it is played.
-   * @param hasWaited - On this machine, for an unknown time that tells nothing about the network.
-   * @param decoder - Of the payload; decodes at the codec's sample rate. Default: the codec.
+   * @param hasWaited - True when the packet has waited on this machine for an unknown time, which says nothing about
+   *   the network.
+   * @param decoder - Decodes the payload at the codec's sample rate. Default: the codec.
    */
   insert(
     sequenceNumber: number,
@@ -179,7 +180,7 @@ export class JitterBuffer {
   /**
    * Fills one frame, once per tick.
    *
-   * @param nowMs - When the frame is due, so that a late timer is not taken for network delay.
+   * @param nowMs - The time at which the frame is due, so that a late timer does not count as network delay.
    * @throws {RangeError} When the frame is longer than 120 ms.
    */
   pull(nowMs: number, out: Int16Array): PulledFrame {
@@ -198,7 +199,7 @@ export class JitterBuffer {
     return frame;
   }
 
-  /** Between talkspurts: comfort noise until the next packet is due. */
+  /** Plays comfort noise between talkspurts until the next packet is due. */
   #wait(nowMs: number, wanted: number): PulledFrame {
     const next = this.#store.peek();
     if (next !== undefined && (next.kind !== 'speech' || this.#slackMs(next, nowMs) >= 0)) {
@@ -322,17 +323,17 @@ export class JitterBuffer {
     return this.#wait(nowMs, wanted);
   }
 
-  /** Whether a packet has waited too long to be played; the newest never has. */
+  /** Returns true when a packet has waited too long to be played. The newest packet never has. */
   #isStale(packet: StoredPacket, nowMs: number): boolean {
     return this.#store.count > 1 && this.#delayOf(packet, nowMs) > this.#maxDelayMs + SHED_FROM_MS;
   }
 
-  /** How long a packet is ready beyond what the network needs; negative when it should wait. */
+  /** Returns the time that a packet is ready beyond the network's delay; negative when it should wait. */
   #slackMs(packet: StoredPacket, nowMs: number): number {
     return this.#delayOf(packet, nowMs) - this.#targetDelayMs();
   }
 
-  /** How much later a packet would be played than the fastest could have been, in ms. */
+  /** Returns the delay of a packet's playout compared with the fastest packet, in ms. */
   #delayOf(packet: StoredPacket, nowMs: number): number {
     return nowMs - packet.timestamp / this.#ticksPerMs - this.#transit.fastestMs;
   }

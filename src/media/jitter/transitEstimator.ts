@@ -50,7 +50,7 @@ export class TransitEstimator {
     this.reset();
   }
 
-  /** @returns Whether the transit jumped, which resets the estimate. */
+  /** @returns True when the transit time jumped, which resets the estimate. */
   observe(transitMs: number, nowMs: number): boolean {
     const last = this.#lastTransitMs;
     const jumped = last !== undefined && Math.abs(transitMs - last) > MAX_STEP_MS;
@@ -73,7 +73,7 @@ export class TransitEstimator {
     return this.#fastestMs;
   }
 
-  /** How much later than the fastest nearly all packets arrive, at most. */
+  /** The delay compared with the fastest packet that nearly all packets stay within. */
   get delayMs(): number {
     return this.#delayMs;
   }

@@ -5,7 +5,7 @@ import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
 import type { OpenRecordingFile } from './recordingFile.ts';
 import { StereoRecorder } from './stereoRecorder.ts';
 
-/** Between the codec and the file, which keeps its rate when the codec changes. */
+/** The resamplers between the codec and the file, which keeps its rate when the codec changes. */
 interface Resamplers {
   readonly left: FrameResampler;
   readonly right: FrameResampler;
@@ -15,13 +15,13 @@ export interface CallRecorderOptions {
   readonly openFile: OpenRecordingFile;
   /** Called once; the call continues unrecorded. */
   readonly onFailure: (reason: string) => void;
-  /** Since the Unix epoch. */
+  /** Returns the time since the Unix epoch. */
   readonly nowMs: () => number;
 }
 
 /** The recording of one call. Does nothing before `start`. */
 export class CallRecorder {
-  /** While paused, silence is recorded. */
+  /** While true, silence is recorded. */
   isPaused = false;
   readonly #options: CallRecorderOptions;
   /** Awaited by `close`, so that the file of a call that ends meanwhile is closed. */
@@ -29,7 +29,7 @@ export class CallRecorder {
   #recorder: StereoRecorder | undefined;
   #resamplers: Resamplers | undefined;
   #codecRateHz: SampleRateHz = 8000;
-  /** Undefined before the first frame. */
+  /** The time of the first frame; undefined before it. */
   #startedAtMs: number | undefined;
 
   constructor(options: CallRecorderOptions) {

@@ -10,7 +10,7 @@ export interface RecordingPeaks {
 
 /** Finer than a syllable. */
 const FINEST_MS = 20;
-/** Of each channel: two hours in steps of 160 ms. */
+/** The most peaks of each channel: two hours in steps of 160 ms. */
 const MAX_PEAKS = 50_000;
 /** Samples of a longer stretch that are looked at: speech has its energy in low frequencies. */
 const LOOKED_AT = 256;
@@ -20,7 +20,7 @@ const FRAME_BYTES = 2 * BYTES_PER_SAMPLE;
 /**
  * Measures a stereo recording while it is read.
  *
- * @param totalBytes - Of the whole file.
+ * @param totalBytes - The size of the whole file.
  * @throws {CallwayError} `wav_invalid` unless it begins like our recordings.
  */
 export async function measurePeaks(

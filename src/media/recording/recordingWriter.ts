@@ -1,14 +1,14 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
 import { type OpenRecordingFile, openRecordingFile, type RecordingFile } from './recordingFile.ts';
 
-/** To the writer thread; `file` is the number that the media thread has given to it. */
+/** A request to the writer thread. `file` is the number that the media thread has assigned to the file. */
 export type WriterRequest = { readonly id: number; readonly file: number } & (
   | { readonly kind: 'open'; readonly path: string }
   | { readonly kind: 'write'; readonly bytes: Uint8Array; readonly position: number }
   | { readonly kind: 'close' }
 );
 
-/** To the media thread, when a request is done. */
+/** A reply to the media thread, sent when a request is done. */
 interface WriterReply {
   readonly id: number;
   readonly error?: { readonly message: string; readonly code?: unknown };
@@ -39,7 +39,7 @@ export class RecordingWriter {
     this.#thread = this.#start();
   }
 
-  /** @throws {Error} With the system's `code`. */
+  /** @throws {Error} The error has the system's `code`. */
   readonly open: OpenRecordingFile = async (path) => {
     const file = ++this.#lastFile;
     this.#thread ??= this.#start();

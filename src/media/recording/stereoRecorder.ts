@@ -27,7 +27,7 @@ const MAX_WAITING_CHUNKS = 16;
 export class StereoRecorder {
   readonly sampleRateHz: 8000 | 16_000;
   readonly #options: RecorderOptions;
-  /** Undefined until it is open. */
+  /** The file; undefined until it is open. */
   #file: RecordingFile | undefined;
   readonly #silence: Int16Array;
   readonly #chunkSamples: number;
@@ -37,7 +37,7 @@ export class StereoRecorder {
   #chunkLength = 0;
   readonly #waiting: Int16Array[] = [];
   #writing: Promise<void> = Promise.resolve();
-  /** Or the file is not open yet. */
+  /** True while a write is in progress or the file is not open yet. */
   #isWriting = true;
   #dataBytes = 0;
   #error: string | undefined;
@@ -77,7 +77,7 @@ export class StereoRecorder {
     if (this.#chunkLength === this.#chunkSamples) this.#queueChunk();
   }
 
-  /** For frames without audio. */
+  /** Writes silence for frames without audio. */
   writeSilence(frames: number): void {
     for (let n = 0; n < frames; n++) this.write(this.#silence, this.#silence);
   }

@@ -9,7 +9,7 @@ export interface Convolver {
    * Sets `sums[n]` to the sum of `taps[k] * samples[from + n * stride + k]`, in blocks of four: `sums` needs room for
    * three more.
    *
-   * @param count - At most `maxCount`.
+   * @param count - The number of samples, at most `maxCount`.
    */
   convolve(sums: Float64Array, samples: Float64Array, from: number, count: number): void;
 }

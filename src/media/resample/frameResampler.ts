@@ -27,7 +27,10 @@ export function createFrameResampler(inputRateHz: SampleRateHz, outputRateHz: Sa
   };
 }
 
-/** For a stream whose rates may change. @param current - Kept while it fits. */
+/**
+ * Returns a resampler for a stream whose rates may change. @param current - The current one, which is kept while it
+ * fits.
+ */
 export function resamplerBetween(
   inputRateHz: SampleRateHz,
   outputRateHz: SampleRateHz,

@@ -10,7 +10,7 @@ export interface Resampler {
   readonly inputRateHz: SampleRateHz;
   readonly outputRateHz: SampleRateHz;
   /**
-   * @param input - At most `maxInput` samples.
+   * @param input - The samples, at most `maxInput`.
    * @returns Samples written to `output`.
    * @throws {RangeError} When the input is longer, or `output` smaller than `maxOutput`.
    */

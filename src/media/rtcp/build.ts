@@ -14,11 +14,11 @@ export interface RtcpContents {
   readonly ssrc: number;
   /** Makes it a sender report, when packets were sent since the last report; else it is a receiver report. */
   readonly sender?: SenderInfo;
-  /** At most 31. */
+  /** The report blocks, at most 31. */
   readonly blocks: readonly ReportBlock[];
   /** Constant for the call; reveals nothing about the machine. @see RFC 7022 */
   readonly cname: string;
-  /** At the end of the session; the text may be empty. */
+  /** The BYE at the end of the session; the text may be empty. */
   readonly bye?: { readonly reason: string };
 }
 

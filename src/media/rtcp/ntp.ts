@@ -26,7 +26,7 @@ export function toShortNtp({ ntpSeconds, ntpFraction }: NtpTime): number {
   return (((ntpSeconds & 0xffff) << 16) | (ntpFraction >>> 16)) >>> 0;
 }
 
-/** @returns In 1/65536 s, for `delaySinceLastSenderReport`. */
+/** @returns The delay in 1/65536 s, for `delaySinceLastSenderReport`. */
 export function toShortDelay(delayMs: number): number {
   return Math.round((delayMs * SHORT_UNITS_PER_SECOND) / 1000) >>> 0;
 }
@@ -34,7 +34,7 @@ export function toShortDelay(delayMs: number): number {
 /**
  * Round trip time from a report block about us: its arrival, minus our report's time, minus the peer's delay.
  *
- * @param arrival - On the clock of `lastSenderReport`.
+ * @param arrival - The time of arrival on the clock of `lastSenderReport`.
  * @returns Milliseconds; undefined when the peer has received no sender report yet, or its values are inconsistent.
  * @see RFC 3550 section 6.4.1
  */

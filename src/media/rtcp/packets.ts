@@ -20,7 +20,7 @@ export interface ReportBlock {
   readonly jitterTicks: number;
   /** Middle 32 bits of the NTP time in the last sender report from that source; 0 without one. */
   readonly lastSenderReport: number;
-  /** Since that report's arrival, in 1/65536 s; 0 without one. */
+  /** The time since that report's arrival, in 1/65536 s; 0 without one. */
   readonly delaySinceLastSenderReport: number;
 }
 

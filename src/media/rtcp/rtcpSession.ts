@@ -23,7 +23,7 @@ export interface RtcpOptions {
 export interface ReportedStreams {
   readonly packetizer: Packetizer;
   readonly reception: ReceptionTracker;
-  /** Of both. */
+  /** The clock rate of both directions. */
   readonly rtpClockRateHz: number;
 }
 
@@ -42,7 +42,7 @@ export class RtcpSession {
   srtcp: SrtcpPair | undefined;
   malformedPackets = 0;
   packetsReceived = 0;
-  /** Undefined until the peer has reported on one of our reports. */
+  /** The round-trip time; undefined until the peer has reported on one of our reports. */
   roundTripMs: number | undefined;
   readonly #options: RtcpOptions;
   readonly #cname: string;

@@ -1,14 +1,14 @@
 /** Inputs of the reporting interval. @see RFC 3550 section 6.3.1 */
 export interface ReportingLoad {
-  /** Of both directions, in octets per second; RTCP gets a twentieth of it. */
+  /** The bandwidth of both directions, in bytes per second. RTCP gets a twentieth of it. */
   readonly sessionBandwidthBytesPerSecond: number;
-  /** Known participants, with ourselves. */
+  /** The number of known participants, including ourselves. */
   readonly members: number;
   /** Participants that have sent since the last report but one. */
   readonly senders: number;
   readonly weSent: boolean;
   readonly averagePacketBytes: number;
-  /** Before the first report. */
+  /** True before the first report. */
   readonly isFirst: boolean;
 }
 
@@ -42,7 +42,7 @@ export function reportIntervalMs(load: ReportingLoad, random: number): number {
   return (1000 * deterministic * (random + 0.5)) / RECONSIDERATION_COMPENSATION;
 }
 
-/** For the two participants of a phone call. */
+/** The options for the two participants of a phone call. */
 export interface ReportScheduleOptions {
   readonly startMs: number;
   readonly sessionBandwidthBytesPerSecond: number;

@@ -8,9 +8,9 @@ export interface RtpHeader {
   /** 0..127. */
   readonly payloadType: number;
   readonly marker: boolean;
-  /** Taken modulo 2^16. */
+  /** The number is taken modulo 2^16. */
   readonly sequenceNumber: number;
-  /** In ticks of the RTP clock, taken modulo 2^32. */
+  /** The time in ticks of the RTP clock, taken modulo 2^32. */
   readonly timestamp: number;
   readonly ssrc: number;
 }
@@ -50,7 +50,7 @@ export class RtpPacketView {
   payloadOffset = 0;
   payloadLengthBytes = 0;
 
-  /** @returns Undefined when the view shows the packet, else its defect. */
+  /** @returns Undefined for a valid packet, which the view then shows; else the packet's defect. */
   read(bytes: Uint8Array): RtpDefect | undefined {
     if (bytes.length < RTP_FIXED_HEADER_BYTES) return 'too_short';
     const first = readUint8(bytes, 0);

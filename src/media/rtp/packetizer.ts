@@ -31,12 +31,12 @@ export class Packetizer {
     this.#timestamp = start.timestamp;
   }
 
-  /** Of the next media frame, in ticks of the RTP clock. */
+  /** The timestamp of the next media frame, in ticks of the RTP clock. */
   get timestamp(): number {
     return this.#timestamp;
   }
 
-  /** Of the next packet. */
+  /** The sequence number of the next packet. */
   get sequenceNumber(): number {
     return this.#sequenceNumber;
   }
@@ -44,7 +44,7 @@ export class Packetizer {
   /**
    * Writes the header of a payload at `out[RTP_FIXED_HEADER_BYTES]`, and counts the packet.
    *
-   * @param timestamp - By default that of the current media frame; DTMF events keep their own.
+   * @param timestamp - Default: the current media frame's timestamp. DTMF events keep their own.
    * @returns Length of the whole packet in bytes.
    */
   write(

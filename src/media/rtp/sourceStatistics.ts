@@ -55,7 +55,9 @@ export class SourceStatistics {
   #jitterTicks = 0;
   #lastTransitTicks: number | undefined;
 
-  /** @param firstSequenceNumber - Of the source's first packet; give that packet to `receive` as well. */
+  /**
+   * @param firstSequenceNumber - The sequence number of the source's first packet, which `receive` must get as well.
+   */
   constructor(ssrc: number, rtpClockRateHz: number, firstSequenceNumber: number) {
     this.ssrc = ssrc;
     this.rtpClockRateHz = rtpClockRateHz;
@@ -66,7 +68,8 @@ export class SourceStatistics {
 
   /**
    * @param sequenceNumber - 0..65535.
-   * @param timestamp - In RTP ticks, 0..2^32-1; undefined where it tells nothing about the packet's time, as of an event.
+   * @param timestamp - The timestamp in RTP ticks, 0..2^32-1; undefined when it does not tell the packet's time, as
+   *   for an event.
    * @param arrivalMs - Monotonic.
    */
   receive(sequenceNumber: number, timestamp: number | undefined, arrivalMs: number): PacketVerdict {

@@ -15,12 +15,12 @@ export interface Unwrapper {
   reset(): void;
 }
 
-/** For RTP sequence numbers, 16 bits. */
+/** Creates an unwrapper for RTP sequence numbers, 16 bits. */
 export function createSequenceUnwrapper(): Unwrapper {
   return createUnwrapper(2 ** 16);
 }
 
-/** For RTP timestamps, 32 bits. */
+/** Creates an unwrapper for RTP timestamps, 32 bits. */
 export function createTimestampUnwrapper(): Unwrapper {
   return createUnwrapper(2 ** 32);
 }

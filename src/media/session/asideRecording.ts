@@ -20,7 +20,7 @@ export class AsideRecording {
     this.#parties.set(party, own);
   }
 
-  /** What this party says and hears, for the recording that has it. @param scratch - Overwritten. */
+  /** Adds this party's voice and what it hears to the recording. @param scratch - A buffer that is overwritten. */
   send(caller: Int16Array, agent: Int16Array, scratch: Int16Array): void {
     if (!this.#recordedAt) return;
     scratch.set(caller);

@@ -35,7 +35,7 @@ export interface CallAudioDeps {
   readonly codecs: CodecRegistry;
   readonly openRecordingFile: OpenRecordingFile;
   readonly connectStream: ConnectStream;
-  /** Absent where calls are not supervised. */
+  /** Admits supervisors; undefined when calls are not supervised. */
   readonly supervisorGate?: SupervisorGate | undefined;
   /** 0..2^32-1, unpredictable. */
   readonly randomUint32: () => number;
@@ -44,7 +44,7 @@ export interface CallAudioDeps {
 export interface CallAudioOptions {
   /** A local address to listen on. */
   readonly address: string;
-  /** Even. RTCP is the port above it. */
+  /** The RTP port, which is even. RTCP uses the port above it. */
   readonly rtpPort: number;
   readonly timeoutMs: number;
   readonly latching?: Latching | undefined;
@@ -53,7 +53,7 @@ export interface CallAudioOptions {
   readonly advanceTicks: AdvanceTicks;
 }
 
-/** Until the first codec is known. */
+/** The rate until the first codec is known. */
 const INITIAL_RATE_HZ = 8000;
 /** Time that a stalled thread lost is made up, up to ten seconds. */
 const MAX_SKIPPED_FRAMES = 500;
@@ -89,8 +89,8 @@ export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptio
  *                                  └─▶ recorder, right, with the parties that the caller does not hear
  * ```
  *
- * With participants, the agent and the peer hear them beside the caller, and the caller beside the agent.
- * Supervisors, where there are any, hear what the recorder gets. Their voices go to the bridge peer or the sender.
+ * With participants, the agent and the peer hear them beside the caller, and the caller hears them beside the agent.
+ * Supervisors hear what is recorded. Their voices go to the bridge peer or the sender.
  */
 export class CallAudio {
   readonly parties = new CallParties(() => this.#requireConnected());
@@ -207,7 +207,9 @@ export class CallAudio {
     return this.#requireConnected().sender.sendDigits(digits);
   }
 
-  /** @param source - Of a peer that sends digits both ways, the first way counts. */
+  /**
+   * @param source - The way of the digit. When a peer sends digits both ways, only the way of the first digit counts.
+   */
   receiveDtmf(digit: DtmfDigit, source: 'rtp' | 'signalling'): void {
     this.#dtmfSource ??= source;
     if (source !== this.#dtmfSource) return;

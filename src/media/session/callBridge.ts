@@ -9,8 +9,8 @@ export interface BridgePeer {
   /**
    * Fills the frame with the next 20 ms for the caller, or silence.
    *
-   * @param frame - At the call's rate.
-   * @returns Whether it has sound.
+   * @param frame - Receives a frame at the call's rate.
+   * @returns True when the frame has sound.
    */
   pull(frame: Int16Array): boolean;
   /** A digit that the caller has released. */
@@ -22,7 +22,7 @@ export interface BridgePeer {
 
 export interface BridgedCall {
   readonly sampleRateHz: SampleRateHz;
-  /** Called with the digits of the other call. */
+  /** Receives the digits of the other call. */
   readonly onDtmf: (digit: string) => void;
 }
 

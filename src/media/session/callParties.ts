@@ -17,12 +17,12 @@ export class CallParties {
   /** @throws {CallwayError} `media_not_connected`, `call_ended`. */
   readonly #requireConnected: () => RtpTransceiver;
   #peer: BridgePeer | undefined;
-  /** Of a call with participants. */
+  /** The conference of a call with participants; undefined without participants. */
   #conference: Conference | undefined;
   #music: HoldMusic | undefined;
   readonly #aside = new AsideRecording();
   #mixFrame: Int16Array = new Int16Array(0);
-  /** Whether this tick's frame for the caller is hold music. */
+  /** True when this tick's frame for the caller is hold music. */
   #isMusic = false;
 
   constructor(requireConnected: () => RtpTransceiver) {
@@ -119,8 +119,8 @@ export class CallParties {
   /**
    * Takes part in the recording of this tick.
    *
-   * @param agent - What the caller hears; overwritten.
-   * @returns That, with the parties that the caller does not hear in place of its music.
+   * @param agent - The caller's output frame; overwritten.
+   * @returns That frame. Where the caller hears music, it has the other parties in place of the music.
    */
   recorded(caller: Int16Array, agent: Int16Array): Int16Array {
     this.#aside.send(caller, agent, this.#mixFrame);

@@ -1,10 +1,13 @@
 import { createFrameResampler, type FrameResampler, frameLength } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
 
-/** What is played to a party that waits. */
+/** The music for a party that waits. */
 export type MusicSource =
   | { readonly kind: 'default' }
-  /** @property samples - At {@link MUSIC_RATE_HZ}, repeated; never changed, since media threads may share them. */
+  /**
+   * @property samples - The samples at {@link MUSIC_RATE_HZ}, which are repeated. They never change, since media
+   *   threads may share them.
+   */
   | { readonly kind: 'clip'; readonly samples: Int16Array };
 
 /** Narrowband: every codec carries it. */

@@ -32,7 +32,7 @@ export class MediaTimeout {
     this.#options.onFirstPacket(nowMs);
   }
 
-  /** @param isExpected - False while either side holds the call; the timeout starts anew when that ends. */
+  /** @param isExpected - False while either side holds the call. The timeout starts anew when the hold ends. */
   expect(isExpected: boolean, nowMs: number): void {
     if (isExpected && this.#isPaused) this.#lastPacketMs = nowMs;
     this.#isPaused = !isExpected;

@@ -15,7 +15,7 @@ export class PeerClock {
   #rateHz: number;
   #sequenceNumber = 0;
   #timestamp = 0;
-  /** That the last packet lasts, by the clock of the format. */
+  /** The length of the last packet, by the clock of its format. */
   #ticks = 0;
   #packetsBySamples = 0;
 

@@ -8,7 +8,7 @@ import { PeerClock } from './peerClock.ts';
 
 /** A codec that the peer may send, at the call's sample rate. */
 export interface PeerDecoder extends Decoder {
-  /** Of the peer's timestamps. */
+  /** The clock of the peer's timestamps. */
   readonly clock: PeerClock;
   /** @returns The packet's timestamp by the clock of the call's codec, 0..2^32-1. */
   toCallTicks(packet: RtpPacketView): number;

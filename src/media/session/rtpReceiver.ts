@@ -6,7 +6,7 @@ import type { RtpPacketView } from '../rtp/packet.ts';
 import { ReceptionTracker } from '../rtp/receptionTracker.ts';
 import { type PeerDecoder, PeerDecoders } from './peerDecoders.ts';
 
-/** What packets of one payload type are. */
+/** The meaning of packets of one payload type. */
 export type ReceivedFormat =
   | { readonly kind: 'speech'; readonly codec: CodecFormat }
   | { readonly kind: 'comfort_noise' }
@@ -19,13 +19,13 @@ const MAX_JUMP_MS = 1000;
 export class RtpReceiver {
   readonly reception: ReceptionTracker;
   readonly buffer: JitterBuffer;
-  /** By payload type; a later offer may change them. */
+  /** The formats by payload type; a later offer may change them. */
   formats: ReadonlyMap<number, ReceivedFormat> = new Map();
   /** Packets and frames that failed in a way that no check has foreseen. */
   failures = 0;
   readonly #decoders: PeerDecoders;
   readonly #dtmf: DtmfReceiver;
-  /** Of the last packet of speech. */
+  /** The decoder of the last speech packet. */
   #lastDecoder: PeerDecoder | undefined;
   #lastClockRateHz = 0;
   #lastTimestamp = 0;
@@ -68,7 +68,7 @@ export class RtpReceiver {
     this.buffer.insert(sequenceNumber, timestamp, packet.payload(), nowMs, kind, hasWaited, decoder);
   }
 
-  /** @param dueMs - When the frame is due. @see JitterBuffer.pull */
+  /** @param dueMs - The time at which the frame is due. @see JitterBuffer.pull */
   pull(dueMs: number, out: Int16Array): PulledFrame {
     const pulled = this.#pull(dueMs, out);
     this.#delaySumMs += this.buffer.delayMs;
@@ -101,7 +101,10 @@ export class RtpReceiver {
     this.#decoders.close();
   }
 
-  /** Whether the peer has changed to another clock, or to a codec whose timestamps do not go on from those of the last. */
+  /**
+   * Returns true when the peer has changed to another clock, or to a codec whose timestamps do not continue the last
+   * ones.
+   */
   #leavesTimeline(decoder: PeerDecoder, timestamp: number): boolean {
     if (this.#lastDecoder === undefined) return false;
     if (this.#lastClockRateHz !== decoder.clock.rateHz) return true;

@@ -25,7 +25,7 @@ interface PendingDigits {
 export class RtpSender {
   readonly packetizer: Packetizer;
   payloadType = 0;
-  /** Undefined when the peer takes no RFC 4733 events. */
+  /** The format of DTMF events; undefined when the peer supports no RFC 4733 events. */
   dtmf: NegotiatedCodec | undefined;
   srtp: SrtpStream | undefined;
   readonly #codec: Codec;

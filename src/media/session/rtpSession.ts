@@ -58,7 +58,7 @@ export class RtpSession {
   #transceiver: RtpTransceiver | undefined;
   #earlierTraffic = NO_TRAFFIC;
   #packetsDue = 0;
-  /** Undefined before the first tick. */
+  /** The time of the next tick; undefined before the first one. */
   #nextTickMs: number | undefined;
   readonly #sampler = new MediaSampler();
   readonly #alignment: TickAlignment;
@@ -140,7 +140,8 @@ export class RtpSession {
   /**
    * Starts this tick's packet.
    *
-   * @returns Whether it takes audio: no while the call is held, or while a DTMF event is sent in its place.
+   * @returns True when the packet takes audio: false while the call is on hold, and while a DTMF event is sent
+   *   instead.
    */
   startPacket(): boolean {
     const { sender } = this.transceiver;
@@ -161,7 +162,7 @@ export class RtpSession {
   /**
    * Ends the tick: RTCP, timeouts, limits.
    *
-   * @param frameStartMs - When this tick's frame was due.
+   * @param frameStartMs - The time at which this tick's frame was due.
    * @param hasListeners - Other calls that take this one's frames at their own ticks.
    */
   endTick(nowMs: number, frameStartMs: number, hasListeners: boolean): void {
@@ -211,7 +212,7 @@ export class RtpSession {
     return report;
   }
 
-  /** Whether the thread is stalled: packets have waited in the socket for an unknown time. */
+  /** Returns true when the thread is stalled, so that packets have waited in the socket for an unknown time. */
   #isOverdue(nowMs: number): boolean {
     return this.#nextTickMs !== undefined && nowMs > this.#nextTickMs + TICK_INTERVAL_MS;
   }

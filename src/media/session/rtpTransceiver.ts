@@ -15,7 +15,7 @@ export interface RtpTransceiver {
   readonly sampleRateHz: SampleRateHz;
   readonly receiver: RtpReceiver;
   readonly sender: RtpSender;
-  /** For RTCP. */
+  /** The streams that RTCP reports on. */
   readonly reported: ReportedStreams;
 }
 
@@ -54,7 +54,7 @@ export function closeTransceiver({ codec, receiver }: RtpTransceiver): void {
   codec.close();
 }
 
-/** What the peer may send, by payload type. Formats that are not supported are left out. */
+/** Returns the formats that the peer may send, by payload type. Unsupported formats are left out. */
 export function receivedFormats(
   registry: CodecRegistry,
   received: readonly NegotiatedCodec[],
@@ -98,7 +98,7 @@ export const NO_TRAFFIC: RtpTraffic = {
   lossBursts: 0,
 };
 
-/** @param earlier - Of the call's earlier codecs. */
+/** @param earlier - The traffic of the call's earlier codecs. */
 export function addTraffic(earlier: RtpTraffic, { receiver, sender }: RtpTransceiver): RtpTraffic {
   const { reception } = receiver;
   const { late, shed, concealedMs, underruns } = receiver.buffer.statistics;
@@ -114,7 +114,7 @@ export function addTraffic(earlier: RtpTraffic, { receiver, sender }: RtpTransce
   };
 }
 
-/** What the call has seen so far. @param earlier - Of the call's earlier codecs. */
+/** Returns the call's observations so far. @param earlier - The traffic of the call's earlier codecs. */
 export function observationsOf(
   transceiver: RtpTransceiver,
   earlier: RtpTraffic,

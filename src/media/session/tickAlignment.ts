@@ -12,8 +12,8 @@ const MAX_ADVANCE_MS = 40;
 /**
  * Makes a call's ticks sooner.
  *
- * @param byMs - At most.
- * @returns By how much they are.
+ * @param byMs - The longest advance.
+ * @returns The actual advance in ms.
  */
 export type AdvanceTicks = (byMs: number) => number;
 
@@ -27,7 +27,7 @@ export class TickAlignment {
     this.#advance = advance;
   }
 
-  /** @param buffer - Of the caller's packets, which this tick has pulled. */
+  /** @param buffer - The jitter buffer of the caller's packets, from which this tick has pulled. */
   tick(buffer: Pick<JitterBuffer, 'takeLeastSlackMs'>): void {
     const leftMs = MAX_ADVANCE_MS - this.#advancedMs;
     this.#ticks += 1;

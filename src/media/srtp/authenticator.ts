@@ -19,7 +19,7 @@ export class Authenticator {
     out.set(this.#tagOf(message, trailer), offset);
   }
 
-  /** In constant time. */
+  /** Compares the tag in constant time. */
   verify(message: Uint8Array, trailer: Uint8Array, tag: Uint8Array): boolean {
     return tag.length === this.tagBytes && timingSafeEqual(this.#tagOf(message, trailer), tag);
   }

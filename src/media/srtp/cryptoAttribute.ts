@@ -44,8 +44,8 @@ const MAX_USABLE_IDENTIFIER_BYTES = 6;
 /**
  * Parses the value of an `a=crypto` line, after `a=crypto:`.
  *
- * @returns Undefined for a valid line that is not supported: another suite, several keys, or a session parameter. Try the
- *   offer's next line.
+ * @returns Undefined for a valid line that is not supported: another suite, several keys, or a session parameter. The
+ *   caller then tries the offer's next line.
  * @throws {CallwayError} `crypto_attribute_invalid` when the line breaks the grammar; the message has no key.
  * @see RFC 4568 sections 4, 6.1 and 9.2
  */
@@ -82,7 +82,7 @@ export function writeKeyIdentifier(
   return identifier.lengthBytes;
 }
 
-/** Whether the packet names our key; always without a negotiated identifier. */
+/** Returns true when the packet names our key. Without a negotiated identifier, every packet does. */
 export function hasKeyIdentifier(
   identifier: MasterKeyIdentifier | undefined,
   bytes: Uint8Array,

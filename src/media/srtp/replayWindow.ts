@@ -11,7 +11,7 @@ export class ReplayWindow {
   #highest = NEVER;
   readonly #seen = new Float64Array(WINDOW_PACKETS).fill(NEVER);
 
-  /** @returns False for a packet that was accepted before, or is older than the window. */
+  /** @returns False for a packet that was accepted before or is older than the window. */
   isNew(index: number): boolean {
     return index > this.#highest - WINDOW_PACKETS && this.#seen[index % WINDOW_PACKETS] !== index;
   }

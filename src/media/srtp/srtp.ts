@@ -58,7 +58,7 @@ export class SrtpStream {
 
   /**
    * @param buffer - The RTP packet with `overheadBytes` of room behind it.
-   * @param lengthBytes - Of the packet.
+   * @param lengthBytes - The length of the packet.
    * @returns Length of the protected packet.
    * @throws {RangeError} When the buffer has no whole RTP packet or too little room, or after 2^48 packets.
    */
@@ -106,7 +106,7 @@ export class SrtpStream {
     return packet;
   }
 
-  /** Only for authentic streams, so that forged SSRCs take no memory. */
+  /** Stores a stream's state. It is called only for authentic streams, so that forged SSRCs take no memory. */
   #remember(ssrc: number, stream: StreamState): void {
     // A map keeps the order of insertion: the first is the one unused for longest.
     this.#streams.delete(ssrc);

@@ -14,7 +14,7 @@ import {
   type SupervisorRequest,
 } from './supervisorStream.ts';
 
-/** Who listens or whispers; each gets 32 to 64 KB a second. */
+/** The most supervisors that listen or whisper; each receives 32 to 64 KB a second. */
 const MAX_LISTENERS = 5;
 
 export interface CallSupervisorsDeps {
@@ -52,7 +52,7 @@ export class CallSupervisors {
   #takeover: Int16Array | undefined;
   /** The caller hears `#takeover` in this tick. */
   #isTakeoverHeard = false;
-  /** What the caller hears beside the supervisor who has taken over. */
+  /** The voices that the caller hears beside the supervisor who has taken over. */
   #others: Int16Array;
 
   constructor(deps: CallSupervisorsDeps) {
@@ -74,7 +74,7 @@ export class CallSupervisors {
   /**
    * Lets a supervisor in, who has half a minute to connect.
    *
-   * @param listener - Who alone hears them.
+   * @param listener - The participant who alone hears the whisper; undefined for all.
    * @throws {CallwayError} 409 `call_taken_over` for a second takeover, `too_many_supervisors`.
    */
   async admit(
@@ -124,7 +124,7 @@ export class CallSupervisors {
     }
   }
 
-  /** What is whispered to all people but the caller in this tick; undefined for silence. */
+  /** The whisper that all people in the call except the caller hear in this tick; undefined without one. */
   get whisper(): Int16Array | undefined {
     return this.#whisperers === 0 ? undefined : this.#whisper;
   }

@@ -8,7 +8,7 @@ import type { SupervisionMode } from './supervisorStream.ts';
 const MAX_DROPPED_FRAMES = 500;
 /** Speech may arrive at once, as after a pause of the network, but no more than this is ahead of the call. */
 const MAX_QUEUED_MS = 30_000;
-/** With more than this ahead, frames without a voice are left out, so that the supervisor is heard in time again. */
+/** The queued audio above which frames without a voice are dropped, so that the supervisor's delay shrinks again. */
 const TARGET_QUEUED_MS = 120;
 /** Below -50 dB of full scale. */
 const QUIET_PEAK = 100;
@@ -32,7 +32,7 @@ export interface SupervisorOptions {
   readonly listener?: WhisperListener | undefined;
   readonly streamRateHz: SampleRateHz;
   readonly codecRateHz: SampleRateHz;
-  /** Called once, at the end. @param hadJoined - Whether there was a connection. */
+  /** Called once, at the end. @param hadJoined - True when there was a connection. */
   readonly onLeft: (hadJoined: boolean) => void;
 }
 
@@ -65,7 +65,7 @@ export class Supervisor {
     this.#toCall = createFrameResampler(streamRateHz, codecRateHz);
   }
 
-  /** Of the supervisor's messages all but audio are ignored: a supervisor commands by the API. */
+  /** The handler of the supervisor's messages. All except audio are ignored: a supervisor sends commands by the API. */
   readonly handler: StreamHandler = {
     audio: (samples) => this.#receive(samples),
     mark: () => {},
@@ -75,7 +75,7 @@ export class Supervisor {
     closed: () => this.#leave(),
   };
 
-  /** @returns False for a supervisor who was closed before; so is the connection. */
+  /** @returns False for a supervisor who was closed before; the connection is then closed too. */
   connect(client: StreamClient): boolean {
     if (this.#hasLeft) void client.close(NORMAL_CLOSURE, this.#closedFor);
     else this.#client = client;

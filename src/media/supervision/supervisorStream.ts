@@ -3,7 +3,8 @@ import type { StreamClient, StreamHandler, StreamRequest } from '../agentStream/
 export const SUPERVISION_MODES = ['listen', 'whisper', 'takeover'] as const;
 
 /**
- * What a supervisor does. All hear the caller left, and right what the caller hears of others.
+ * The modes of supervision. All supervisors hear the caller on the left channel, and on the right what the caller
+ * hears.
  *
  * `listen` sends nothing; `whisper` speaks to the people in the call, or to one of them, unheard by caller and agent;
  * `takeover` speaks to the caller in place of the agent.
@@ -26,14 +27,14 @@ export interface SupervisorGate {
    * Lets one connection in, within half a minute.
    *
    * @param request - Aborting its signal withdraws the admission.
-   * @param handler - Called from the connection on; what it hears beside audio and the end is to be ignored.
+   * @param handler - Receives the connection's events. Events other than audio and the end must be ignored.
    */
   admit(request: StreamRequest, handler: StreamHandler): Promise<AdmittedSupervisor>;
   /** Terminates the connections that are left. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Where a supervisor connects, on this machine. */
+/** The address of a supervisor's connection on this machine. */
 export interface SupervisorAddress {
   readonly port: number;
   /** Contains the ticket. */

@@ -20,7 +20,7 @@ export class DelayHistogram {
     return this.#total;
   }
 
-  /** By quarters of a millisecond; the last bucket counts all longer delays. A copy. */
+  /** The counts by quarters of a millisecond; the last bucket counts all longer delays. The array is a copy. */
   get counts(): Float64Array {
     return this.#counts.slice();
   }

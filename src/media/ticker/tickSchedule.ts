@@ -2,7 +2,7 @@ import { DelayHistogram } from './delayHistogram.ts';
 
 /** Valid during the visit only. */
 export interface Tick {
-  /** When the tick was due: absolute, so that nothing drifts. */
+  /** The time at which the tick was due. It is absolute, so that nothing drifts. */
   readonly deadlineMs: number;
   readonly lateMs: number;
   /** The member's ticks that were just given up as too late. */
@@ -43,9 +43,11 @@ const MAX_TICKS_BEHIND = 5;
  * Time is an argument: the owner of the timer waits until `nextDueMs` and calls `run`.
  */
 export class TickSchedule<Member> {
-  /** Of all ticks; a skipped one is as late as the stall that skipped it, since its packet is never sent. */
+  /**
+   * The delays of all ticks. A skipped tick is as late as the stall that skipped it, since its packet is never sent.
+   */
   readonly delays = new DelayHistogram();
-  /** Over all members. */
+  /** The skipped ticks of all members. */
   skippedTicks = 0;
   readonly #startMs: number;
   readonly #visit: (member: Member, tick: Tick) => void;
@@ -92,8 +94,8 @@ export class TickSchedule<Member> {
   /**
    * Lets a member tick sooner from its next tick on, as far as other phases have room. Call it during the member's visit.
    *
-   * @param byMs - At most; by half the interval at most.
-   * @returns How much sooner.
+   * @param byMs - The longest advance; it is limited to half the interval.
+   * @returns The actual advance in ms.
    */
   advance(member: Member, byMs: number): number {
     const from = this.#phaseOf.get(member);
@@ -115,7 +117,7 @@ export class TickSchedule<Member> {
     return 0;
   }
 
-  /** When to call `run` next; undefined without members. */
+  /** Returns the time at which to call `run` next; undefined without members. */
   nextDueMs(): number | undefined {
     let nextMs: number | undefined;
     for (const phase of this.#phases) {

@@ -15,7 +15,7 @@ export interface TickerOptions<Member> {
   readonly visit: (member: Member, tick: Tick) => void;
   /** A member failed; the others are visited all the same. */
   readonly onError: (error: unknown, member: Member) => void;
-  /** For a thread that the ticker has to itself; without it ticks are as exact as the clock's timers. */
+  /** Sleeps, on a thread that the ticker has to itself. Without it, ticks are as exact as the clock's timers. */
   readonly sleep?: ThreadSleep | undefined;
 }
 
@@ -44,7 +44,7 @@ export class Ticker<Member> {
     this.#schedule = new TickSchedule({ startMs: clock.monotonicMs(), visit, onError });
   }
 
-  /** Of the ticks. */
+  /** The delays of the ticks. */
   get delays(): DelayHistogram {
     return this.#schedule.delays;
   }

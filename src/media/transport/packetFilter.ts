@@ -4,7 +4,7 @@ import { type Latching, SourceLatch } from './sourceLatch.ts';
 
 /** Counts of dropped packets, by reason. */
 export interface PacketDrops {
-  /** Not RTP version 2, or truncated. */
+  /** The packets that are truncated or of another version than RTP 2. */
   malformed: number;
   /** Its handling threw. */
   failed: number;
@@ -12,7 +12,7 @@ export interface PacketDrops {
   unauthentic: number;
   /** A payload type that was not negotiated. */
   unknownPayloadType: number;
-  /** From another source than the latched one. */
+  /** The packets from a source other than the latched one. */
   foreignSource: number;
   /** Above the limit per tick. */
   flooded: number;
@@ -60,7 +60,7 @@ export class PacketFilter {
     this.#packetsThisTick = 0;
   }
 
-  /** Whether the packet that was passed last has latched its sender. */
+  /** True when the packet that was passed last has latched its sender. */
   get hasLatched(): boolean {
     return this.#hasLatched;
   }

@@ -13,11 +13,11 @@ export interface PacketIo {
 interface SocketRequest {
   readonly address: string;
   readonly port: number;
-  /** Of the packets that are sent. Node's sockets ignore it. */
+  /** The network impairment of sent packets. Node's sockets ignore it. */
   readonly impairment?: Impairment | undefined;
 }
 
-/** What a network does to packets; the same seed does the same. */
+/** The impairment of a simulated network. The same seed has the same effect. */
 export interface Impairment {
   /** Packet loss, 0 to 1. */
   readonly lossRatio: number;

@@ -23,7 +23,7 @@ export interface RtpTransportOptions {
 
 /** One a report is usual. */
 const MAX_RTCP_PACKETS_PER_TICK = 5;
-/** How long the signalled address is still listened to after a source was latched that signalling did not name. */
+/** The time during which packets from the signalled address are still accepted after another source was latched. */
 const SETTLING_MS = 2000;
 
 /**
@@ -40,7 +40,7 @@ export class RtpTransport {
   #remote: MediaParameters['remote'] | undefined;
   #rtcpThisTick = 0;
   #isConnected = false;
-  /** When the sockets are to be connected to a source that signalling did not name. */
+  /** The time at which the sockets are connected to a source that signalling did not name. */
   #connectAtMs: number | undefined;
 
   constructor({ sockets, latching, nowMs, onRtp, onRtcp }: RtpTransportOptions) {
@@ -89,7 +89,7 @@ export class RtpTransport {
     if (target !== undefined) this.#sockets.rtp.send(packet, target);
   }
 
-  /** To the host that sends the audio; on one port with RTP where the peer multiplexes them. @see RFC 5761 */
+  /** Sends RTCP to the host that sends the audio, on the RTP port when the peer multiplexes them. @see RFC 5761 */
   sendRtcp(packet: Uint8Array): void {
     const { target } = this.#filter.latch;
     if (target === undefined || this.#remote === undefined) return;

@@ -62,7 +62,7 @@ export class SourceLatch {
   #signallingHost: string | undefined;
   #signalledAtMs = 0;
   #latched: MediaAddress | undefined;
-  /** In order of their last packets, newest last. */
+  /** The candidates in the order of their last packets, newest last. */
   #candidates: Candidate[] = [];
   #lastPacketMs = 0;
 
@@ -72,8 +72,8 @@ export class SourceLatch {
 
   /**
    * @param nowMs - Monotonic.
-   * @param signallingHost - Where the peer's signalling came from. Default: unknown.
-   * @returns Whether the address is new; the latch then waits again.
+   * @param signallingHost - The source address of the peer's signalling. Default: unknown.
+   * @returns True when the address is new; the latch then waits again.
    */
   signalled(address: MediaAddress, nowMs: number, signallingHost?: string): boolean {
     if (isSame(this.#signalled, address.address, address.port)) return false;
@@ -85,7 +85,7 @@ export class SourceLatch {
     return true;
   }
 
-  /** @param packet - Not kept. @param nowMs - Monotonic. */
+  /** @param packet - The packet's place in its stream; not kept. @param nowMs - The monotonic time. */
   receive(address: string, port: number, packet: StreamPlace, nowMs: number): LatchVerdict {
     if (isSame(this.#latched, address, port)) {
       this.#lastPacketMs = nowMs;
@@ -98,17 +98,17 @@ export class SourceLatch {
     return 'latched';
   }
 
-  /** Whether a source that signalling did not name has stopped sending. */
+  /** Returns true when a source that signalling did not name has stopped sending. */
   isLost(nowMs: number): boolean {
     return !this.isAsSignalled && nowMs - this.#lastPacketMs >= SILENT_AFTER_MS;
   }
 
-  /** Whether the latched source is the signalled address. */
+  /** True when the latched source is the signalled address. */
   get isAsSignalled(): boolean {
     return this.#latched !== undefined && isSame(this.#signalled, this.#latched.address, this.#latched.port);
   }
 
-  /** Where to send: the latched source, before that the signalled address. */
+  /** The address to send to: the latched source, or before latching the signalled address. */
   get target(): MediaAddress | undefined {
     return this.#latched ?? this.#signalled;
   }
