@@ -28,7 +28,7 @@ const DAMAGED_PID = 0;
 export type FolderHolder = Pick<Holder, 'pid' | 'host'>;
 
 export interface FolderLockOptions {
-  /** How long to wait for a living holder to exit; default 0. */
+  /** The time to wait for a living holder to exit. Default: 0. */
   readonly waitMs?: number;
   /** Called once, when the wait starts. */
   readonly onWait?: (holder: FolderHolder) => void;
@@ -128,7 +128,7 @@ async function tryLink(from: string, to: string): Promise<boolean> {
  * Replaces the lock of a dead holder. Processes that find the same dead lock first lock a claim file for it, so that
  * only one of them replaces it; a claim is a lock like any other, and survives a crash in the same way.
  *
- * @returns False when the lock was released or taken over by another process meanwhile.
+ * @returns False when another process has released or taken over the lock meanwhile.
  */
 async function takeOver(folder: string, path: string, candidate: string, own: Holder): Promise<boolean> {
   const dead = await readHolder(path);

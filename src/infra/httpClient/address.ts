@@ -46,7 +46,7 @@ const IPV4_BLOCKS: readonly Block[] = [
 ];
 
 /**
- * As above for IPv6, after the embedded IPv4 addresses; nothing outside 2000::/3 is public.
+ * The IPv6 ranges that are not public, checked after embedded IPv4 addresses. Nothing outside 2000::/3 is public.
  *
  * @see https://www.iana.org/assignments/iana-ipv6-special-registry
  */
@@ -104,7 +104,7 @@ export function classifyAddress(ip: string): AddressClass {
 /**
  * Classifies a URL's host without DNS.
  *
- * @param hostname - As in `URL.hostname`: normalised, IPv6 in brackets.
+ * @param hostname - The hostname as in `URL.hostname`: normalised, IPv6 in brackets.
  * @returns Undefined for a name that must be resolved.
  * @see RFC 6761 section 6.3 for `localhost` and all names below it
  */

@@ -1,17 +1,17 @@
 import { ReadableStream } from 'node:stream/web';
 
-/** Of the body of a response with a status of 400 or above: more than any message has. */
+/** The largest body of a response with a status of 400 or above; no error message is longer. */
 export const MAX_ERROR_BYTES = 65_536;
-/** Of a body that is read as a whole. */
+/** The largest body that is read as a whole. */
 export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
-/** Of a stream: hours of text, or ten minutes of speech. */
+/** The largest stream: hours of text, or ten minutes of speech. */
 const MAX_STREAM_BYTES = 32 * 1024 * 1024;
 
 const STREAMED_TYPE = /^(?:text\/event-stream|audio\/|application\/octet-stream)/i;
 
 /**
- * Bounds a response's body. That of an error is cut at its bound, since its status counts; any other one fails there. Bytes
- * are counted as they arrive, after decompression, and the connection is closed at the bound.
+ * Limits a response's body. An error's body is cut at its limit, since its status counts; any other body fails there.
+ * Bytes are counted as they arrive, after decompression, and the connection is closed at the limit.
  *
  * @param tooLong - The error that a longer body fails with.
  */

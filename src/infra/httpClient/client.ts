@@ -29,14 +29,14 @@ export interface GuardedRequest {
    * uses a connection of its own.
    */
   readonly confirmBeforeLastByte?: () => Promise<void>;
-  /** For DNS, connection, request including the confirmation, and response. */
+  /** The time for DNS, connection, request including the confirmation, and response. */
   readonly timeoutMs: number;
   /** @default DEFAULT_MAX_RESPONSE_BYTES */
   readonly maxResponseBytes?: number;
   /**
-   * For a response of which the status matters: of its body at most the first `maxBytes`, and what arrives within
-   * `withinMs` of the headers, are read, and the connection is closed. `timeoutMs` ends with the headers; what goes wrong
-   * after them ends the body.
+   * Limits a response whose status is what matters. At most the first `maxBytes` of its body are read, and only those
+   * that arrive within `withinMs` after the headers; then the connection is closed. `timeoutMs` ends with the headers.
+   * A failure after them ends the body.
    */
   readonly excerpt?: { readonly maxBytes: number; readonly withinMs: number };
   /**

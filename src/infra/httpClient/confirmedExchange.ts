@@ -14,9 +14,9 @@ import { connectionLost, type HttpResponse, headersTooLong, notHttp, readRespons
  * is still sent. Node's own client supports that; undici closes a connection whose response ends before its request.
  *
  * @param socket - Newly opened; its owner closes it.
- * @param confirmBeforeLastByte - Called once, when the rest was handed to the system or the server has responded; not
- *   called when the request has failed before.
- * @throws {HttpClientError} As {@link exchange}; and `aborted` when `confirmBeforeLastByte` rejects.
+ * @param confirmBeforeLastByte - Called once, when the system has the rest of the request or the server has
+ *   responded; not called after an earlier failure of the request.
+ * @throws {HttpClientError} The errors of {@link exchange}, and `aborted` when `confirmBeforeLastByte` rejects.
  */
 export async function exchangeWithConfirmation(
   socket: Socket,

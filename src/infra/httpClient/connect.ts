@@ -4,11 +4,14 @@ import type { buildConnector } from 'undici';
 import type { Clock } from '../../base/clock.ts';
 import { HttpClientError } from './errors.ts';
 
-/** Where to connect. `address` is an IP address, so that no resolver is asked again. */
+/** The place to connect to. `address` is an IP address, so that no name is resolved again. */
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
-  /** Undefined for plain http. `serverName` is undefined when the URL has an IP address (RFC 6066 section 3). */
+  /**
+   * The TLS settings; undefined for plain http. `serverName` is undefined when the URL has an IP address (RFC 6066
+   * section 3).
+   */
   readonly tls?: { readonly serverName?: string };
 }
 

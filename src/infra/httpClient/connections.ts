@@ -26,7 +26,7 @@ export interface SocketLease {
   release(): Promise<void>;
 }
 
-/** As {@link SocketLease}, for undici. */
+/** A {@link SocketLease} for undici. */
 export interface Lease {
   readonly dispatcher: Dispatcher;
   release(): Promise<void>;

@@ -7,9 +7,9 @@ import { responseText } from './responseText.ts';
 export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 export interface GuardedFetchLimits {
-  /** Of each request, with its whole response. */
+  /** The timeout of each request with its whole response. */
   readonly timeoutMs: number;
-  /** Of each response. */
+  /** The largest response. */
   readonly maxResponseBytes: number;
   /** Ends all requests; beside the signal of each request. */
   readonly signal: AbortSignal;
@@ -21,7 +21,7 @@ const NULL_BODY_STATUS: ReadonlySet<number> = new Set([204, 205, 304]);
  * A `fetch` through the guarded client, for libraries that talk to a user's address. A response is read to its end
  * before it is returned, so that the limits hold for all of it; a redirect is an error.
  *
- * @throws {HttpClientError} From the returned function; no other errors.
+ * @throws {HttpClientError} The returned function throws it, and no other error.
  * @see https://fetch.spec.whatwg.org/
  */
 export function createGuardedFetch(

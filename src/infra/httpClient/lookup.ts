@@ -8,7 +8,7 @@ const DNS_TRIES = 2;
 /**
  * Resolves a name to all of its addresses, in the order in which they are tried.
  *
- * @throws When the name has none, no server answers, or `signal` is aborted.
+ * @throws When the name has no address, no server answers, or `signal` is aborted.
  */
 export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 

@@ -11,9 +11,12 @@ const MAX_VENDOR_MESSAGES_PER_SECOND = 200;
 const MAX_BURST_OF_VENDORS = 1000;
 /** A larger message counts as several: reading costs by the byte. */
 const COUNTED_BYTES = 16_384;
-/** So does one with many values: a byte of them costs fifty times as much as one of audio in base64. */
+/**
+ * A message with more values than this counts as several: a byte of values costs fifty times as much to parse as a byte
+ * of base64 audio.
+ */
 const COUNTED_MARKS = 32;
-/** Of a message that counts once whatever it holds: to count its values would cost each frame of audio more. */
+/** The size up to which a message counts once. To count its values would make each audio frame more expensive. */
 const SMALL_BYTES = 2048;
 /** Each digit can start a turn, or a request to the other party of a call. A gateway sends at most ten a second. */
 const MAX_DIGITS_PER_SECOND = 20;
@@ -29,7 +32,7 @@ export type Peer = keyof typeof LIMITS | 'ourOwn';
 /**
  * A connection whose peer floods it is to be closed: one thread serves many calls. Our own processes are trusted.
  *
- * @returns Called with each message: whether it is to be read.
+ * @returns A function to be called with each message. It returns true when the message may be read.
  */
 export function limitMessages(
   clock: Pick<Clock, 'monotonicMs'>,
@@ -43,12 +46,12 @@ export function limitMessages(
   return (data, isBinary) => admit(countedAs(data, isBinary || byBytesAlone));
 }
 
-/** @returns Called with a number of digits: whether they are to be passed on. */
+/** @returns A function to be called with a number of digits. It returns true when they may be passed on. */
 export function limitDigits(clock: Pick<Clock, 'monotonicMs'>): (count?: number) => boolean {
   return tokenBucket(clock, MAX_DIGITS_PER_SECOND, MAX_DIGIT_BURST);
 }
 
-/** As how many messages one counts. */
+/** Returns the number of messages that one counts as. */
 export function countedAs(data: Buffer, isBinary: boolean): number {
   if (data.length <= SMALL_BYTES) return 1;
   const byBytes = data.length / COUNTED_BYTES;
@@ -65,7 +68,7 @@ export function countMarks(json: Buffer): number {
   return marks;
 }
 
-/** @returns Whether one more, or as many as are named, are admitted now. */
+/** @returns A function that returns true when one more message, or the given number of them, is admitted now. */
 export function tokenBucket(
   clock: Pick<Clock, 'monotonicMs'>,
   perSecond: number,

@@ -27,7 +27,7 @@ export async function resolveTarget(
   return addresses;
 }
 
-/** Whether a bare host is an IP address. */
+/** Returns true when a bare host is an IP address. */
 export function isAddress(host: string): boolean {
   return classifyAddress(host) !== 'invalid';
 }

@@ -7,7 +7,7 @@ export interface HttpResponse {
   readonly status: number;
   /** Names in lower case; values of a repeated header are joined with `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As received; never decompressed. */
+  /** The body as received, never decompressed. */
   readonly body: Uint8Array;
 }
 
@@ -80,7 +80,7 @@ async function readAtMost({ headers, body }: StreamingResponse, maxBytes: number
   return Buffer.concat(chunks);
 }
 
-/** Never fails: a body that breaks off, or is late, ends there. */
+/** Reads the beginning of a body. It never fails: a body that breaks off or is late ends there. */
 async function readBeginning(
   body: Readable,
   { maxBytes, startTimer }: { maxBytes: number; startTimer?: (stop: () => void) => Timer },

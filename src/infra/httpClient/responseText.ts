@@ -4,7 +4,7 @@ import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSyn
 import { HttpClientError } from './errors.ts';
 import type { HttpResponse } from './response.ts';
 
-/** Of a decompressed body. Larger than any tool result that a model can use. */
+/** The largest decompressed body; no model can use a larger tool result. */
 const MAX_TEXT_BYTES = 1_048_576;
 /** Each costs the time of the whole body. */
 const MAX_ENCODINGS = 3;
@@ -53,7 +53,10 @@ function decompressed(bytes: Uint8Array, encoding: string): Uint8Array {
   throw new HttpClientError('response_encoded', message);
 }
 
-/** By the byte order mark, the header, or the XML declaration; else UTF-8, or Windows-1252 where it is none. */
+/**
+ * Decodes text by its byte order mark, its header, or its XML declaration; else as UTF-8, or as Windows-1252 when it is
+ * not valid UTF-8.
+ */
 function decoded(bytes: Uint8Array, contentType: string): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);

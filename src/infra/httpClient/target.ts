@@ -14,7 +14,7 @@ const HIDDEN_CHARACTER = /[\u0000-\u0020\u007f\\]/;
 const HOST_NAME = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
 const IPV6_LITERAL = /^\[[0-9a-f:.]+\]$/;
 
-/** Which addresses users may configure. */
+/** The policy for addresses that users configure. */
 export interface TargetPolicy {
   /** Allows loopback addresses, also over plain http; for development. */
   readonly allowInsecureLoopback: boolean;
@@ -67,7 +67,10 @@ export function targetUrlSchema(policy: TargetPolicy, options: TargetOptions = {
     });
 }
 
-/** Whether the policy allows an address of this class: public over https; else loopback. */
+/**
+ * Returns true when the policy allows an address of this class: loopback as the policy says, else public addresses over
+ * https.
+ */
 export function mayReach(protocol: string, addressClass: AddressClass, policy: TargetPolicy): boolean {
   if (addressClass === 'loopback') return policy.allowInsecureLoopback;
   return addressClass === 'public' && protocol === 'https:';

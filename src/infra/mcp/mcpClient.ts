@@ -12,7 +12,7 @@ import { startDeadline, unlessAborted } from '../httpClient/deadline.ts';
 import { createGuardedFetch, type GuardedFetch } from '../httpClient/fetch.ts';
 import { withTraceparent } from '../httpClient/headers.ts';
 
-/** Of one response: a page of a list, or a tool's result. */
+/** The largest response: a page of a list, or a tool's result. */
 const MAX_RESPONSE_BYTES = 1_048_576;
 const MAX_PAGES = 20;
 const MAX_REASON_CHARACTERS = 300;
@@ -67,7 +67,7 @@ export function createMcpTools(deps: McpClientDeps): McpTools {
   };
 }
 
-/** Not the SDK's `listTools`, which would compile the schemas that the server sends. */
+/** Lists the server's tools. The SDK's `listTools` would compile the schemas that the server sends. */
 async function listTools(client: Client, options: RequestOptions, limit: number): Promise<ForeignTool[]> {
   const tools: ForeignTool[] = [];
   let cursor: string | undefined;
@@ -114,7 +114,7 @@ async function inSession<Result>(
   }
 }
 
-/** Nothing is received between requests: only an interrupted response is continued by GET. */
+/** Disables the stream of messages between requests. Only an interrupted response is continued by GET. */
 function withoutStandingStream(fetch: GuardedFetch): GuardedFetch {
   return async (url, init) => {
     const isStanding = init?.method === 'GET' && !new Headers(init.headers).has('last-event-id');

@@ -12,11 +12,11 @@ import { boundedBody, MAX_DOCUMENT_BYTES, MAX_ERROR_BYTES } from '../httpClient/
 export interface BucketOptions {
   readonly bucket: string;
   readonly region: string;
-  /** For stores other than AWS. */
+  /** The endpoint of stores other than AWS; undefined for AWS. */
   readonly endpoint?: string;
   /** Default: the SDK's credential chain. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Whether the URL path contains the bucket name. */
+  /** True when the URL path contains the bucket name. */
   readonly forcePathStyle: boolean;
 }
 

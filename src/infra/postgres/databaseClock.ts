@@ -50,7 +50,7 @@ export class DatabaseClock implements Clock {
     return systemMs + this.now() - this.#options.system.now();
   }
 
-  /** How far the system clock is ahead. */
+  /** The time by which the system clock is ahead. */
   get offsetMs(): number {
     return this.#options.system.now() - this.now();
   }

@@ -3,20 +3,21 @@ import type { Queryable } from './connection/database.ts';
 
 /** Rows per statement, to keep transactions short: a session has many rows of its own. */
 const BATCH = 20;
-/** What the API shows of usage is a month; a year can be compared with the one before. */
+/** The days for which usage is stored. The API shows a month; a year can be compared with the one before. */
 const USAGE_DAYS = 400;
 const EVENT_DELIVERY_DAYS = 3;
-/** After the customer's last session. */
+/** The days after the customer's last session. */
 const MEMORY_DAYS = 365;
 
 /** A node that was away for as long keeps the files that it should have removed. */
 const REMOVAL_DAYS = 90;
 
-/** Null for ever. */
+/** The days of tests; null keeps them forever. */
 const TEST_DAYS = `CASE WHEN retention_days ? 'tests' THEN ${daysOf('tests')} ELSE ${DEFAULT_RETENTION_DAYS} END`;
 
 /**
- * What is removed when. $1 is the time, $2 the most rows; each statement returns a row for each that it removed.
+ * The statements that remove expired rows. $1 is the time and $2 the most rows; each statement returns a row for each
+ * that it removed.
  *
  * A LATERAL reads each project's index from its oldest entry, so that a statement with nothing to remove costs as much in
  * a large table as in a small one. Rows that another node is removing are skipped.
@@ -93,7 +94,7 @@ export type Expired = keyof typeof EXPIRED;
  * Removes what is past its time, in batches that several nodes may remove side by side.
  *
  * @param isStopping - Ends it before the next batch.
- * @returns How many rows were removed.
+ * @returns The number of removed rows.
  */
 export async function removeExpired(
   database: Queryable,
@@ -111,9 +112,9 @@ export async function removeExpired(
 }
 
 interface Choice {
-  /** Over the table and `projects`. */
+  /** The condition over the table and `projects`. */
   readonly where: string;
-  /** As in an index that begins with the project. */
+  /** The order of an index that begins with the project. */
   readonly orderBy: string;
 }
 
@@ -136,12 +137,14 @@ function endedCalls(field: 'recordings' | 'traces', has: string): string {
   return expired('calls', 'calls.id', { where, orderBy: 'ended_at' });
 }
 
-/** Null, which nothing is older than, where the days are null. */
+/**
+ * Returns the SQL for the time that many days ago. It is null when the days are null, and no row is older than null.
+ */
 function daysAgo(days: string): string {
   return `$1::timestamptz - make_interval(days => ${days})`;
 }
 
-/** What was set for the project; null where nothing was. @see retentionFrom */
+/** Returns the SQL for the project's setting; null when it has none. @see retentionFrom */
 function daysOf(field: 'recordings' | 'deliveries' | 'traces' | 'tests'): string {
   return `(retention_days->>'${field}')::integer`;
 }

@@ -2,7 +2,7 @@ import type { Review, ReviewOptions } from '../../agents/pathway/review/review.t
 import type { KnownNames } from '../../agents/pathway/structure.ts';
 import type { ErrorDetail } from '../../base/errors.ts';
 
-/** What a thread checks; schemas, arguments and graphs are JSON texts, which are faster to hand over. */
+/** A job of a thread. Schemas, arguments and graphs are JSON texts, which are faster to transfer. */
 export type CheckJob =
   | { readonly type: 'schema'; readonly schema: string }
   | { readonly type: 'arguments'; readonly schema: string; readonly args: string }
@@ -11,9 +11,9 @@ export type CheckJob =
   | { readonly type: 'review'; readonly graph: string; readonly options: ReviewOptions };
 
 export interface CheckAnswer {
-  /** What is wrong; absent when nothing is. */
+  /** The problem; undefined when there is none. */
   readonly problem?: string;
-  /** Of a pattern. */
+  /** True when the pattern matches. */
   readonly found?: boolean;
   /** A pathway with its defaults, as JSON. */
   readonly graph?: string;

@@ -75,7 +75,7 @@ function parsePathway(input: unknown, known: KnownNames): CheckAnswer {
   }
 }
 
-/** As the API's validation of other bodies. */
+/** Creates the error that the API's validation of other bodies throws. */
 function invalidRequest(details: readonly ErrorDetail[]): CallwayError {
   return invalid('invalid_request', details[0]?.message ?? 'The request is not valid', details);
 }
@@ -108,7 +108,8 @@ function problemOf({ instancePath, message, params }: ErrorObject): string {
 /**
  * A regular expression in JavaScript's syntax that takes linear time: without look-around and back references.
  *
- * @throws {Error} When the pattern is malformed, or needs what linear time does not allow.
+ * @throws {Error} Compiles a pattern. @throws {Error} When the pattern is malformed, or needs a feature that linear
+ *   time does not allow.
  */
 function linearPattern(pattern: string): { test(text: string): boolean; toString(): string } {
   const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));

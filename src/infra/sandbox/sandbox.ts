@@ -12,7 +12,7 @@ import type { CheckAnswer, CheckJob } from './checkJobs.ts';
 
 /** Processor time. A check takes a millisecond, that of a large schema or pathway some tens. */
 const TIME_LIMIT_MS = 3_000;
-/** Of wall-clock time, where other programs use the processor. */
+/** The longest wall-clock time of a check, which other programs' load lengthens. */
 const MAX_PASSED_MS = 30_000;
 const RECHECK_MS = 250;
 /** A project whose check was stopped gets no other for this long, so that it has a tenth of one thread at most. */
@@ -51,7 +51,7 @@ export class Sandbox implements SchemaChecker, PatternMatcher, PathwayChecker {
   readonly #clock: Clock;
   readonly #cpuMs: () => number;
   readonly #threads = new Set<CheckThread>();
-  /** By project; the first one's turn is next. */
+  /** The waiting jobs by project. The first project is next. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #restUntilMs = new Map<string, number>();
   #isClosed = false;

@@ -17,7 +17,7 @@ const LEFT_BEHIND_MS = 3_600_000;
 
 export interface BucketFilesOptions {
   readonly bucket: Bucket;
-  /** On this machine, for copies of documents while they are read. */
+  /** The folder on this machine for copies of documents while they are read. */
   readonly workingFolder: string;
   /** Unix time in milliseconds. */
   readonly now: () => number;

@@ -9,14 +9,14 @@ import {
   type RecordingStore,
 } from '../../../calls/recording/recordingStore.ts';
 
-/** For connection and headers; the node has just said that it has the recording. */
+/** The timeout for connection and headers. The node has just confirmed that it has the recording. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const CONTENT_RANGE = /^bytes (?:(\d+)-(\d+)|\*)\/(\d+)$/;
 
 export interface NodeRecordingsDeps {
-  /** Of this node. */
+  /** The recording store of this node. */
   readonly local: Pick<RecordingStore, 'open'>;
-  /** Whether its call still has it. */
+  /** Returns true when the recording's call still has it. */
   readonly isKept: (key: string) => Promise<boolean>;
   /** @returns A signed URL at the node that has it; undefined where no node answers. */
   readonly locate: (key: string) => Promise<string | undefined>;

@@ -6,7 +6,7 @@ const ENDING = '.wav';
 
 /** Recordings of running calls, before they are moved to the store. */
 export interface WorkingFolder {
-  /** @param callId - Without slashes. */
+  /** @param callId - The call's id, which has no slashes. */
   pathOf(callId: string): string;
   /** Calls with a file here: running ones, and those of a previous run of this node. */
   callIds(): Promise<string[]>;

@@ -18,7 +18,7 @@ interface Row {
 
 const TABLE = 'provider_credentials';
 const COLUMNS = 'name, api_key, base_url, updated_at';
-/** Those of a newer release, whose nodes run beside this one during an upgrade, are left out. */
+/** Selects the credentials that this release knows. During an upgrade, nodes of a newer release may store others. */
 const OF_PROJECT = `project_id = $1 AND name = ANY ($2::text[])`;
 
 export function providerCredentialStore(database: Queryable, secrets: SecretFields): ProviderCredentialStore {

@@ -4,7 +4,7 @@ import type { Said } from '../sessions/messageSearch.ts';
 import { containing } from '../sql/like.ts';
 import { storableJson } from '../sql/storable.ts';
 
-/** As in the index `calls_traced_by_end`: traces are removed after the end. */
+/** The condition of the index `calls_traced_by_end`: traces are removed after a call's end. */
 const UNENDED = 'ended_at IS NULL AND NOT is_trace_removed';
 
 /** The condition for the calls of a list. @param said - Of the filter's `q`. */
@@ -43,7 +43,7 @@ export function conditions(
   return { sql: parts.join(' AND '), parameters };
 }
 
-/** As in the index `calls_by_metadata`. */
+/** The condition of the index `calls_by_metadata`. */
 const isContained = (place: string): string => `metadata::jsonb @> ${place}::jsonb`;
 
 /** The metadata that a filter may mean, as JSON: `5` is the text or the number. */

@@ -4,7 +4,7 @@ import type { Queryable } from '../connection/database.ts';
 import { isoTimeOrNull } from '../sql/rows.ts';
 import { type CallRow, callSelection, fromCallRow } from './callRows.ts';
 
-/** For `status IN (…)`. */
+/** The list for `status IN (…)`. */
 export const FINAL_STATUS_LIST = FINAL_STATUSES.map((status) => `'${status}'`).join(', ');
 
 /** A recording that is not stored within this time is lost. */

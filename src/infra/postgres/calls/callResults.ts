@@ -3,7 +3,7 @@ import type { Queryable } from '../connection/database.ts';
 import { instancesSaying } from '../sessions/messageSearch.ts';
 import { conditions } from './callConditions.ts';
 
-/** What the sessions of calls found out, and the names of it. */
+/** Reads the results of calls' sessions and their names. */
 export function callResults(database: Queryable): Pick<CallStore, 'resultNames' | 'results'> {
   return {
     async resultNames(projectId, filter, limit) {
@@ -27,7 +27,7 @@ export function callResults(database: Queryable): Pick<CallStore, 'resultNames' 
   };
 }
 
-/** As the history shows them: a live session's variables are in its state. */
+/** A session's variables as its history shows them. A live session's variables are in its state. */
 const VARIABLES = `
   coalesce(variables, (SELECT state->'variables' FROM sessions WHERE instance_id = history.instance_id))`;
 

@@ -88,7 +88,7 @@ export const callColumns: readonly CallColumn[] = [
   plain('isTest', 'is_test', 'boolean'),
 ];
 
-/** What a change may set: the columns of a call, and those that are read by themselves. */
+/** The columns that a change may set: those of a call, and those that are read separately. */
 export const changeColumns: readonly {
   readonly name: keyof Call | keyof CallChange;
   readonly column: string;

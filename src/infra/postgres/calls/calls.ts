@@ -211,7 +211,7 @@ const updateTo = (set: string): string => `
   )
   SELECT ${callSelection()} FROM changed`;
 
-/** As in the index `calls_scheduled`: postponed calls are due later. */
+/** The expression of the index `calls_scheduled`. Postponed calls are due later. */
 const DUE_AT = 'greatest(not_before, retry_at)';
 
 const TAKE_DUE = `

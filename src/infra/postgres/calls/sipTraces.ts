@@ -3,7 +3,7 @@ import type { SipTraceMessage, SipTraceStore } from '../../../calls/sipTraceStor
 import type { Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
 
-/** Of a call with all its legs; each is bounded as well. */
+/** The most messages of a call with all its legs. The length of each is limited as well. */
 const MAX_MESSAGES = 2_000;
 
 interface Row extends Omit<SipTraceMessage, 'at'> {

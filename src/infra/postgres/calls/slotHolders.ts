@@ -1,7 +1,10 @@
 import { type SlotHolders, transferHolder } from '../../../calls/limits/slotHolders.ts';
 import type { Queryable } from '../connection/database.ts';
 
-/** As in the index `calls_live`. A queued call holds nothing until its node dials it, and one of a test nothing ever. */
+/**
+ * The condition of the index `calls_live`. A queued call holds nothing until its node dials it, and a test's call never
+ * does.
+ */
 const IS_LIVE = `status IN ('dialing', 'ringing', 'in_progress') AND NOT is_test`;
 
 interface Row {

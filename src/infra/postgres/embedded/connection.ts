@@ -4,9 +4,9 @@ import type { Socket } from 'node:net';
 import { encodeInt32, encodeMessage, encodeString, MessageReader } from './messages.ts';
 import type { SharedSession } from './sharedSession.ts';
 
-/** Before the password is known to be right. */
+/** The longest message before the password is verified. */
 const MAX_STARTUP_BYTES = 10_000;
-/** As a Postgres server. */
+/** The longest message that a Postgres server accepts. */
 const MAX_MESSAGE_BYTES = 2 ** 30;
 /** Version 3.0 of the protocol, in the startup message. */
 const PROTOCOL_VERSION = 3 << 16;

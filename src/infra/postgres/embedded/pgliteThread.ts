@@ -13,7 +13,7 @@ import type { FromThread, ThreadOptions } from './databaseThread.ts';
 import { SharedSession } from './sharedSession.ts';
 
 const LOOPBACK = '127.0.0.1';
-/** How PGlite's main loop ends after an SQL error. */
+/** The status with which PGlite's main loop exits after an SQL error. */
 const SQL_ERROR_STATUS = 100;
 /** The line of Postgres' log that says why it ends. */
 const LAST_LINE = /(?:PANIC|FATAL): .*/;
@@ -53,8 +53,8 @@ async function run({ folder, snapshot, port, password }: ThreadOptions): Promise
 }
 
 /**
- * After a failure other than an SQL error, such as a panic because the disk is full, PGlite would call its main loop
- * again and again.
+ * Ends the thread after a failure that is no SQL error, such as a panic because the disk is full. PGlite would
+ * otherwise call its main loop forever.
  */
 function endOnFailure({ Module: engine }: PGlite, onFailure: (error: unknown) => never): void {
   const runOnce = engine._PostgresMainLoopOnce;

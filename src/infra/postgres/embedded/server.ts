@@ -11,7 +11,7 @@ const FIRST_RETRY_MS = 200;
 const MAX_RETRY_MS = 10_000;
 
 export interface EmbeddedOptions extends Pick<ThreadOptions, 'folder' | 'snapshot'> {
-  /** Called when the database has failed, and when a restart has. Another attempt follows. */
+  /** Called when the database has failed, and after each failed restart. Another attempt follows. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -21,7 +21,7 @@ export interface EmbeddedOptions extends Pick<ThreadOptions, 'folder' | 'snapsho
  * not call fsync, so a power failure may lose the last ones.
  */
 export class EmbeddedServer {
-  /** For {@link openPostgres}, with the password. */
+  /** The URL for {@link openPostgres}, with the password. */
   readonly url: string;
   readonly #options: ThreadOptions;
   readonly #onFailure: (error: unknown) => void;

@@ -21,7 +21,7 @@ interface Row {
 const STORED =
   'id, hint, allowed_origins, max_minutes_per_day, requests_per_minute, max_concurrent, expires_at, created_at';
 const USAGE = `to_char(used_on, 'YYYY-MM-DD') AS used_on, used_ms::float8 AS used_ms`;
-/** With the time as the second parameter. */
+/** The current day in UTC. The second parameter is the time. */
 const TODAY = `($2::timestamptz AT TIME ZONE 'UTC')::date`;
 const USED_TODAY = `(CASE WHEN used_on = ${TODAY} THEN used_ms ELSE 0 END)`;
 const LEFT_TODAY = `(max_minutes_per_day::bigint * 60000 - ${USED_TODAY})`;

@@ -9,7 +9,7 @@ import type { Database, Parameter, Queryable } from '../connection/database.ts';
 import { noteSealer } from './sealerFingerprint.ts';
 import { createSecretFields, type SecretFields } from './secretFields.ts';
 
-/** None of the keys opens a stored secret. */
+/** The error for a stored secret that none of the keys opens. */
 export class UnreadableSecretError extends Error {
   constructor(table: string, key: readonly string[], cause: unknown) {
     super(`${table} ${key.join(' ')} contains a secret that none of the keys opens`, { cause });

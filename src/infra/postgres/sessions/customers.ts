@@ -13,7 +13,7 @@ import { isoTime } from '../sql/rows.ts';
 /** Sessions in one transaction, each with all of its messages. */
 const BATCH = 20;
 
-/** As in the index. */
+/** The customer's number, as in the index. */
 export const CUSTOMER_NUMBER = `left(CASE direction WHEN 'inbound' THEN from_number ELSE to_number END, 256)`;
 
 /** $1: project, $2: key. */

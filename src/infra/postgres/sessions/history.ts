@@ -224,7 +224,10 @@ function toDetail(row: DetailRow): HistoryDetail {
   };
 }
 
-/** What a session has heard is known once its voice session has ended, which may be after its own end. */
+/**
+ * Adds what a session has heard. It is known once the voice session has ended, which may be after the session's own
+ * end.
+ */
 function withHeard(type: HistoryEventType, data: HistoryEvent['data'], { heard }: DetailRow) {
   return type === 'session_ended' && heard !== null ? { ...data, heard } : data;
 }

@@ -1,6 +1,6 @@
 import { MAX_SESSION_CHARACTERS } from '../../../engine/session/session.ts';
 
-/** Counted for each row in addition to its JSON. */
+/** The characters counted for each row in addition to its JSON. */
 const ROW_CHARACTERS = 200;
 /** Room for the last request, which may exceed the limit of a session, and its answer. */
 const TURN_CHARACTERS = 2_000_000;

@@ -6,16 +6,19 @@ import { sizeBatches } from '../sql/sizeBatches.ts';
 const LISTED_SESSIONS = 1_000;
 /** Sessions that tell whether the index is selective, as many of them as one statement reads. */
 const SAMPLED_SESSIONS = 300;
-/** Of the sampled sessions: where more may hold a text, what the index finds is too much for one statement. */
+/**
+ * The share of sampled sessions up to which the index is used. A text that more sessions may contain has too many hits
+ * for one statement.
+ */
 const SELECTIVE_SHARE = 0.01;
 /** Letters as most locales know them; in others some texts have no trigrams. */
 const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
 
 /** A query of the sessions in which something was said. */
 export interface Said {
-  /** Of LIKE. */
+  /** The LIKE pattern. */
   readonly pattern: string;
-  /** Of a statement whose first parameter is the project. @param pattern - Its parameter. */
+  /** Returns a query whose first parameter is the project. @param pattern - The parameter of the pattern. */
   query(pattern: string): string;
 }
 
@@ -58,7 +61,10 @@ async function chooseIndex(
 
 const byIndex = (place: string): string => `SELECT find_sessions_saying($1, ${place}) AS instance_id`;
 
-/** Without trigrams the index would be read from one end to the other. OFFSET 0 has each session read by its id. */
+/**
+ * Searches each session's messages. Without trigrams the whole index would be read; OFFSET 0 makes Postgres read each
+ * session by its id.
+ */
 const bySession = (place: string): string => `
   SELECT instance_id FROM session_history AS session WHERE project_id = $1 AND EXISTS (
     SELECT FROM session_messages AS message
@@ -69,8 +75,9 @@ const bySession = (place: string): string => `
 const noIndex = (place: string): string => `SELECT NULL::uuid AS instance_id WHERE ${place}::text IS NULL`;
 
 /**
- * Whether the index leaves few of the project's messages to be read: hardly any in a random part of them have all trigrams
- * of the text, whose order the index does not know. Other letters than these depend on the database's locale.
+ * Returns true when the index leaves few messages of the project to read: in a random sample, few messages have all
+ * trigrams of the text, whose order the index does not know. Which other characters form trigrams depends on the
+ * database's locale.
  */
 async function isSelective(query: Database['query'], projectId: string, text: string): Promise<boolean> {
   const trigrams = [...text.toLowerCase().matchAll(/(?=([a-z0-9]{3}))/g)].map(([, trigram = '']) => trigram);
@@ -94,7 +101,7 @@ async function* allSessions(query: Database['query'], projectId: string): AsyncG
   } while (last);
 }
 
-/** @param patterns - Of LIKE; a message has all. */
+/** @param patterns - The LIKE patterns; a message must match all. */
 async function sessionsSaying(
   query: Database['query'],
   sessions: readonly SizedSession[],
@@ -111,7 +118,7 @@ interface SizedSession {
 }
 
 interface ListedSession extends SizedSession {
-  /** As text: a Date has no microseconds. */
+  /** The time as text, since a Date has no microseconds. */
   started_at: string;
 }
 

@@ -16,24 +16,26 @@ const SAMPLED_TEXTS = 300;
  * A string in more than this share of the sample is common: a page of matches is found quickly, all matches are many.
  */
 const COMMON_PART = 0.1;
-/** What the trigram index can match; other letters depend on the database's locale. */
+/** Matches texts that the trigram index supports. Other letters depend on the database's locale. */
 const HAS_TRIGRAM = /[A-Za-z0-9]{3}/;
-/** Of the texts on a page of several sessions: it ends before the one that would exceed it. */
+/**
+ * The most characters of texts on a page of several sessions. The page ends before the session that would exceed it.
+ */
 const MAX_PAGE_CHARACTERS = MAX_SESSION_CHARACTERS;
-/** For strings up to this length the n-gram index is exact. */
+/** The string length up to which the n-gram index is exact. */
 const CERTAIN_CHARACTERS = 2;
 
 interface FoundRow {
   instance_id: string;
   session_id: string;
   updated_at: Date;
-  /** Since 1970, exact as a number. */
+  /** The microseconds since 1970, exact as a number. */
   updated_us: number;
 }
 
 interface TextRow {
   instance_id: string;
-  /** Null where it is not indexed any more. */
+  /** The text; null when it is no longer indexed. */
   data: string | null;
   created_at: Date;
 }
@@ -66,7 +68,7 @@ interface Search {
   readonly changed: Changed;
 }
 
-/** What a search reads: one row more than the page has shows that it is not the last. */
+/** The result of a search. It has one row more than the page when the page is not the last. */
 interface Found {
   readonly rows: readonly FoundRow[];
   readonly total: number;
@@ -119,7 +121,7 @@ export async function searchSessions(
   };
 }
 
-/** True when the text contains the string; the same expression as in the database's functions. */
+/** Returns the SQL that is true when the text contains the string, with the expression of the database's functions. */
 const holds = (needle: '$2' | '$3') => `octet_length(split_part(data, ${needle}, 1)) < octet_length(data)`;
 const MATCHES = `(${holds('$2')} OR ${holds('$3')})`;
 
@@ -192,7 +194,7 @@ const pageOf = (indexed: string): string => `
 const ORDERED = 'ORDER BY updated_at DESC, session_id';
 const UPDATED_US = '(extract(epoch FROM updated_at) * 1000000)::float8 AS updated_us';
 
-/** As many as reach to the page's end, of the indexed ones alone. */
+/** Reads as many indexed sessions as the page needs. */
 const COMMON_PAGE = `
   SELECT instance_id, session_id, updated_at, ${UPDATED_US}
   FROM (
@@ -258,7 +260,7 @@ const countedPageOf = (indexed: string): string => `
 const BY_TRIGRAMS = countedPageOf(`
   SELECT instance_id, session_id, updated_at FROM session_texts
   WHERE project_id = $1 AND (data LIKE $2 OR data LIKE $3)`);
-/** Without a second OR branch, which would cost another index scan. */
+/** Has no second OR branch, which would cost another index scan. */
 const BY_TRIGRAMS_OF_ONE = countedPageOf(`
   SELECT instance_id, session_id, updated_at FROM session_texts
   WHERE project_id = $1 AND data LIKE $2 AND $3::text IS NULL`);

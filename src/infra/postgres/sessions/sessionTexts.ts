@@ -17,7 +17,7 @@ export const MAX_INDEXED_BYTES = 65_536;
 
 interface ClaimedRow {
   instance_id: string;
-  /** As text: a Date has no microseconds. */
+  /** The time as text, since a Date has no microseconds. */
   index_after: string;
 }
 
@@ -56,13 +56,13 @@ export async function refreshTexts(
   }
 }
 
-/** @returns Whether its text is too long. */
+/** @returns True when its text is too long. */
 async function refreshLive(query: Database['query'], instanceId: string): Promise<boolean> {
   const [live] = await query<{ is_long: boolean }>(REFRESH_LIVE, [instanceId, MAX_INDEXED_BYTES]);
   return live?.is_long ?? false;
 }
 
-/** @returns Whether it has a message that is too long. */
+/** @returns True when it has a message that is too long. */
 async function fillMessages(query: Database['query'], instanceId: string): Promise<boolean> {
   const unfilled = await query<MessageRow>(UNFILLED, [instanceId]);
   const short = unfilled.filter(({ characters }) => characters <= MAX_INDEXED_BYTES);

@@ -38,7 +38,7 @@ interface Row {
   last_activity_at: Date;
   digest: string | null;
   message_characters: number;
-  /** Those of the turn's window; null where there are none. */
+  /** The messages of the turn's window; null when there are none. */
   messages: readonly SessionMessage[] | null;
 }
 

@@ -15,7 +15,7 @@ export interface List {
   readonly parameters: readonly Parameter[];
   /** Together unique. */
   readonly order: readonly OrderColumn[];
-  /** Of all columns. */
+  /** The direction of all columns. */
   readonly direction: 'ASC' | 'DESC';
 }
 
@@ -24,7 +24,7 @@ export interface OrderColumn {
   readonly type: keyof typeof TYPES;
 }
 
-/** How a value is written to a cursor and read from it. Times are in microseconds, which are exact as numbers. */
+/** The conversions of a value to a cursor and back. Times are in microseconds, which are exact as numbers. */
 const TYPES = {
   time: {
     schema: z.int(),

@@ -20,7 +20,7 @@ export interface ProjectRows<Row> {
 /**
  * Queries on a table with the keys `project_id` and `id` (UUID). Texts that are not UUIDs find no row.
  *
- * @param columns - What to select.
+ * @param columns - The columns to select.
  */
 export function projectRows<Row extends object>(
   database: Queryable,

@@ -1,4 +1,4 @@
-/** In JSON text: a NUL character or a lone surrogate, or an escaped backslash that looks like one. */
+/** Matches JSON text with a NUL character or a lone surrogate, or with an escaped backslash that looks like one. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
 
 /**

@@ -14,7 +14,7 @@ export interface RunRow {
   model: string | null;
   repeat: number;
   concurrency: number;
-  /** As text: a bigint. */
+  /** The number as text, since it is a bigint. */
   seed: string;
   release_id: string;
   replays_session_id: string | null;

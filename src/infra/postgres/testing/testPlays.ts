@@ -8,7 +8,7 @@ import { storableJson } from '../sql/storable.ts';
 import { RUN_COLUMNS, type RunRow, toRun } from './runRows.ts';
 
 interface ClaimRow extends RunRow {
-  /** Null where the project plays enough at the moment. */
+  /** The play's number; null when the project already runs as many plays as it may. */
   number: number | null;
   play_seed: string;
   attempt: number;

@@ -180,7 +180,7 @@ const DUE_NOW = `
   UPDATE event_queues SET next_at = least(next_at, $3) FROM queued_events
   WHERE queue_id = event_queues.id AND queued_events.project_id = $1 AND delivery_id = $2 RETURNING delivery_id`;
 
-/** In a queue of its own: it does not wait for the session's other events. */
+/** Puts the event into its own queue, so that it does not wait for the session's other events. */
 const REPEAT = `
   WITH logged AS (
     SELECT * FROM webhook_deliveries WHERE project_id = $1 AND id = $2 ORDER BY attempt DESC LIMIT 1

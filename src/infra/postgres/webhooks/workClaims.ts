@@ -8,7 +8,7 @@ const PROJECTS = 1_000;
 const FIRST_PROJECT = '00000000-0000-0000-0000-000000000000';
 
 interface ClaimRow {
-  /** Null where nothing was claimed. */
+  /** The claimed job's id; null when nothing was claimed. */
   id: string | null;
   project_id: string;
 }

@@ -16,7 +16,7 @@ export interface RedisConnection {
   readonly client: RedisClient;
   /** Database number in the URL; always 0 on a cluster. */
   readonly databaseNumber: number;
-  /** Whether commands can be sent now. */
+  /** Returns true when commands can be sent now. */
   isReady(): boolean;
   /**
    * Resolves at the first connection, or after a few seconds without one.

@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 
 import { connectRedis } from './connection.ts';
 
-/** What `callway doctor` checks on a Redis server. */
+/** The facts about a Redis server that `callway doctor` checks. */
 export interface RedisFacts {
-  /** Such as `7.0.15`. */
+  /** The version, such as `7.0.15`. */
   readonly version: string;
   /** `noeviction`, or the policy by which the server evicts keys when its memory is full. */
   readonly evictionPolicy: string;

@@ -4,7 +4,10 @@ import { orUnavailable, type RedisConnection } from '../connection/connection.ts
 
 /** A client may reconnect after ten minutes; the rest is for clocks and for slow reconnects. */
 const KEEP_EVENTS_MS = 15 * 60_000;
-/** Of a quiet project: a client that reconnects finds its last event, and knows that it has missed none. */
+/**
+ * The lifetime of a quiet project's log. A client that reconnects finds its last event, and knows that it has missed
+ * none.
+ */
 const KEEP_QUIET_MS = 60 * 60_000;
 /** Ten minutes of 200 busy calls, twice. */
 const MAX_BYTES_PER_PROJECT = 64 * 1_048_576;

@@ -5,7 +5,7 @@ import { INTERIM, type NewLiveEvent } from '../../../events/liveEvent.ts';
 import { eventText, type LiveEvents, type PublishedEvent } from '../../../events/liveEvents.ts';
 import type { EventLog } from './eventLog.ts';
 
-/** In memory, while Redis is slow; about 5 MB. */
+/** The most events in memory while Redis is slow, about 5 MB. */
 const MAX_WAITING = 5_000;
 
 export interface LiveEventPublisherDeps {
@@ -27,11 +27,11 @@ interface Waiting {
  */
 export class LiveEventPublisher implements LiveEvents {
   readonly #deps: LiveEventPublisherDeps;
-  /** Sent to Redis, and not answered. */
+  /** The number of events that were sent to Redis and not confirmed. */
   #waiting = 0;
-  /** Of the event sent last, after those before it. */
+  /** The answer to the last event, which follows the answers to those before it. */
   #lastAnswer: Promise<void> = Promise.resolve();
-  /** Whether the last event could not be sent: an outage is reported once. */
+  /** True when the last event could not be sent, so that an outage is reported once. */
   #isFailing = false;
   /** Counts the events that Redis did not take; begins anywhere, since other threads count too. */
   #lost = randomInt(2 ** 31);

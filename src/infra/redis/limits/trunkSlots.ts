@@ -3,7 +3,7 @@ import type { TrunkSlots } from '../../../calls/trunks/trunkSlots.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 import { redisLeasedSlots } from './leasedSlots.ts';
 
-/** @param holders - Known from the stored calls, for the case that Redis has lost them. */
+/** @param holders - Reads the holders from the stored calls, for the case that Redis has lost them. */
 export function redisTrunkSlots(redis: RedisConnection, holders: Pick<SlotHolders, 'ofTrunk'>): TrunkSlots {
   const places = redisLeasedSlots(redis);
   return {

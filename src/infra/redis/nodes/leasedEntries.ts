@@ -6,14 +6,15 @@ import { orUnavailable, type RedisConnection } from '../connection/connection.ts
 export interface LeasedEntries<Entry> {
   put(nodeId: string, entry: Entry, leaseMs: number): Promise<void>;
   remove(nodeId: string): Promise<void>;
-  /** By node id. */
+  /** Lists the entries in the order of their node ids. */
   list(): Promise<Entry[]>;
 }
 
 /**
  * One expiring key for each node, and a set of the node ids.
  *
- * @param name - In braces, so that a cluster keeps all entries in one hash slot and reads them with one command.
+ * @param name - The name in braces, so that a cluster keeps all entries in one hash slot and reads them with one
+ *   command.
  */
 export function leasedEntries<Schema extends z.ZodType>(
   { client }: RedisConnection,

@@ -27,7 +27,7 @@ const nodeMessage = z.discriminatedUnion('kind', [
 ]) satisfies z.ZodType<NodeMessage>;
 
 export interface NodeBusDeps {
-  /** For commands. */
+  /** The connection for commands. */
   readonly publisher: RedisConnection;
   /** A separate connection: a subscribed connection cannot send commands. */
   readonly subscriber: RedisConnection;

@@ -21,7 +21,7 @@ interface Announcement {
 /**
  * Announces revoked API keys to all nodes and waits for their acknowledgements.
  *
- * @param publisher - For commands.
+ * @param publisher - The connection for commands.
  * @param subscriber - A separate connection: a subscribed connection cannot send commands.
  */
 export function redisRevocations(publisher: RedisConnection, subscriber: RedisConnection): Revocations {

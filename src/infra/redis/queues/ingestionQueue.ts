@@ -6,7 +6,7 @@ import type { JobHandler, JobQueues, QueueDefinition } from './jobQueues.ts';
 const payload = z.object({ datasetId: z.string(), projectId: z.string() });
 export type IngestionPayload = z.infer<typeof payload>;
 
-/** While the database is unavailable; then the sweep queues the dataset again. */
+/** The attempts while the database is unavailable. After them the sweep queues the dataset again. */
 const ATTEMPTS = 8;
 const FIRST_DELAY_MS = 2_000;
 

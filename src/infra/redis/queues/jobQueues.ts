@@ -7,7 +7,7 @@ import { createRedisClient, orUnavailable } from '../connection/connection.ts';
 const LOCK_MS = 15_000;
 /** A job fails for good after its worker has died this many times. */
 const MAX_STALLED_COUNT = 5;
-/** How soon a job is available to other nodes when this one stops. */
+/** The delay until a job is available to other nodes when this one stops. */
 const HAND_OVER_MS = 100;
 
 /** A queue's name and the schema of its jobs. */
