@@ -7,7 +7,7 @@ export interface Backoff {
  * The delay before the next attempt: doubles with each failure, minus up to half at random, so that clients that failed
  * together do not retry together.
  *
- * @param failures - In a row so far, at least 1.
+ * @param failures - The number of failures in a row so far, at least 1.
  * @param random - 0..1.
  */
 export function backoffMs({ firstMs, maxMs }: Backoff, failures: number, random: number): number {

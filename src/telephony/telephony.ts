@@ -13,10 +13,10 @@ import { type InboundRouteDeps, routeInvite } from './trunks/inboundRoute.ts';
 import type { TestCalls } from './trunks/testCalls.ts';
 
 export interface TelephonyDeps extends OutboundDeps, InboundRouteDeps {
-  /** Absent in the simulator. */
+  /** Records rejected calls; undefined in the simulator. */
   readonly rejections?: InboundRejections | undefined;
   readonly directory: Pick<TrunkDirectory, 'bySource'>;
-  /** Absent where no simulated callers call. */
+  /** The expected test calls; undefined when no simulated callers call. */
   readonly testCalls?: Pick<TestCalls, 'take'>;
 }
 

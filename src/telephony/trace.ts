@@ -8,7 +8,7 @@ export interface TraceSource {
   follow(sipCallId: string, listener: (messages: readonly SipTraceMessage[]) => void): () => void;
 }
 
-/** Where traces are stored. */
+/** The store of traces. */
 export type TraceSink = Pick<SipTraceStore, 'append'>;
 
 /** The trace of one call. */
@@ -34,7 +34,7 @@ const LAST_FLUSH_MS = 20;
 /** Messages that the database did not take are stored again after this time, in their order. */
 const RETRY_MS = 2000;
 const MAX_FAILURES = 5;
-/** For retransmissions and late responses. */
+/** The time for retransmissions and late responses after a call's end. */
 const TAIL_MS = 2000;
 /** Bound the storage for a long call or a flood. */
 const MAX_MESSAGES = 500;

@@ -29,7 +29,7 @@ export interface OutgoingRequest {
   /** Omitted inside a dialog: the SIP server knows the remote target. */
   readonly uri?: string;
   readonly dialogId?: string;
-  /** For CANCEL: that of the INVITE. */
+  /** The transaction's id. A CANCEL has that of its INVITE. */
   readonly transactionId?: string;
   /** `sip:` URI of the next hop, when it differs from the Request-URI. */
   readonly route?: string;
@@ -48,7 +48,7 @@ export interface ResponseHandlers {
 
 export interface ReceivedResponse {
   readonly message: SipResponse;
-  /** False when the SIP server generated it: the peer did not respond or is unreachable. */
+  /** False when the SIP server generated the response, because the peer did not respond or is unreachable. */
   readonly isFromPeer: boolean;
   readonly source: { readonly address: string; readonly port: number };
   /** Sends ACK for a 2xx to INVITE, PRACK for a reliable provisional response; otherwise does nothing. */
@@ -97,7 +97,7 @@ export type ObserveMessage = (
   peer: { readonly transport: string; readonly remote: string },
 ) => void;
 
-/** To connect, authenticate and register the routes. */
+/** The time to connect, authenticate and register the routes. */
 const OPEN_TIMEOUT_MS = 10_000;
 
 /**
@@ -105,9 +105,9 @@ const OPEN_TIMEOUT_MS = 10_000;
  * 260 ms after a wrong secret, falls back from TLS to plain TCP, and registers its routes twice.
  */
 export class ControlConnection {
-  /** Where the server listens for SIP: `udp/192.0.2.1:5060`. */
+  /** The addresses at which the server listens for SIP, such as `udp/192.0.2.1:5060`. */
   endpoints: readonly string[] = [];
-  /** For example `v0.9.9`. */
+  /** The version, such as `v0.9.9`. */
   version = '';
   /** Resolves with the reason; nothing is received afterwards. */
   readonly closed: Promise<string>;

@@ -22,7 +22,7 @@ export interface SipControl {
   /**
    * Sends a request.
    *
-   * @throws {ControlDownError} Without a connection, or when it is lost before the request is sent.
+   * @throws {ControlDownError} When there is no connection, or it is lost before the request is sent.
    * @throws {RequestRefusedError} When the SIP server refuses to send it.
    */
   request(request: OutgoingRequest, handlers: ResponseHandlers): Promise<SentRequest>;
@@ -56,7 +56,7 @@ interface ObservedMessage {
 }
 
 export interface ControlOptions {
-  /** Read before each attempt; undefined while there is no server to connect to. */
+  /** Returns the server to connect to. It is called before each attempt; undefined means that there is none. */
   readonly target: () => ControlTarget | undefined;
   /** The server keeps the calls of an application that reconnects with the same tag. Up to 32 of `[a-zA-Z0-9-_]`. */
   readonly tag: string;
@@ -76,7 +76,7 @@ export const ALLOW = 'INVITE, ACK, BYE, CANCEL, OPTIONS, PRACK, UPDATE, INFO, RE
 /** Supported methods that need an existing call or subscription. */
 const ONLY_IN_DIALOG = new Set(['INFO', 'NOTIFY', 'REFER']);
 
-/** Whether a request belongs to no subscription and only keeps the way through NATs and firewalls open. */
+/** Returns true for a request that belongs to no subscription and only keeps NATs and firewalls open. */
 export function isKeepAlive({ method, headers }: SipRequest): boolean {
   return method === 'NOTIFY' && /^\s*keep-?alive\b/i.test(headers.get('event') ?? '');
 }
@@ -163,7 +163,7 @@ class DrachtioControl implements SipControl {
     }
   }
 
-  /** @returns When the connection has ended or could not be made, with the reason. */
+  /** @returns The reason, when the connection has ended or could not be made. */
   async #connectOnce(): Promise<string> {
     const { target, tag, clock, onError } = this.#options;
     const server = target();

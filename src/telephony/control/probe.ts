@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { ControlTarget } from './connection.ts';
 
-/** What a drachtio-server answers to `authenticate`. */
+/** The answer of a drachtio-server to `authenticate`. */
 export type ProbeResult =
   | {
       readonly accepted: true;
-      /** For example `v0.9.9`. */
+      /** The version, such as `v0.9.9`. */
       readonly version: string;
-      /** Where it listens for SIP: `udp/192.0.2.1:5060`. */
+      /** The addresses at which the server listens for SIP, such as `udp/192.0.2.1:5060`. */
       readonly endpoints: readonly string[];
     }
   | { readonly accepted: false; readonly reason: string };
@@ -32,8 +32,8 @@ export function parseControlUrl(url: string): ControlTarget {
  * Authenticates at a drachtio-server and disconnects. A frame is its length in bytes, `#`, and that many bytes of fields
  * separated by `|`.
  *
- * @param url - As for `parseControlUrl`.
- * @throws {Error} When nothing answers, or not a drachtio-server.
+ * @param url - A URL that `parseControlUrl` accepts.
+ * @throws {Error} When there is no answer, or it does not come from a drachtio-server.
  */
 export async function probeDrachtio(url: string): Promise<ProbeResult> {
   const { host, port, secret } = parseControlUrl(url);

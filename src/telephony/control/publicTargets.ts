@@ -12,9 +12,9 @@ export interface PublicTargetsDeps {
 }
 
 /**
- * For a drachtio-server, which sends requests anywhere: those outside of calls (INVITE, REGISTER, OPTIONS) are sent to
- * public addresses only, checked after DNS each time. The server resolves the name once more, so that a name which
- * changes within that moment is not noticed; its network must be restricted, too.
+ * Limits the requests outside of calls (INVITE, REGISTER, OPTIONS) to public addresses, since a drachtio-server sends
+ * them anywhere. Each request is checked after DNS. The server resolves the name once more, so a name that changes in
+ * between is not noticed. The server's network must therefore be restricted too.
  */
 export function publicTargetsOnly(control: SipControl, deps: PublicTargetsDeps): SipControl {
   return {
@@ -33,7 +33,7 @@ export function publicTargetsOnly(control: SipControl, deps: PublicTargetsDeps):
   };
 }
 
-/** @throws {RequestRefusedError} As for a host that is not reachable. */
+/** @throws {RequestRefusedError} When the host has no public address; the error is that of an unreachable host. */
 async function requirePublicTarget(
   { uri, route, dialogId, transactionId }: OutgoingRequest,
   { resolve, isPrivatePeer }: PublicTargetsDeps,

@@ -7,7 +7,7 @@ export interface KnownPeer {
   readonly name: string;
   /** `address`, `address:port` or `network/bits`. */
   readonly sources: readonly string[];
-  /** Whether its host may be private although trunks' hosts must be public. */
+  /** True when the peer's host may be private although trunks' hosts must be public. */
   readonly mayBePrivate: boolean;
 }
 
@@ -22,19 +22,19 @@ export interface RefusedInvite {
   readonly from: string;
   readonly to: string;
   readonly callId: string;
-  /** How many were refused with this status; the other fields are of the first. */
+  /** The number of requests that were rejected with this status. The other fields describe the first one. */
   readonly count: number;
 }
 
 /** The SIP server that the node works with: the embedded one or a drachtio-server. */
 export interface SipServerAccess {
-  /** Undefined while the server is down. */
+  /** Returns the server to connect to; undefined while it is down. */
   target(): ControlTarget | undefined;
   /** All messages of a call; undefined for a drachtio-server, which reports only some of them. */
   readonly traces: TraceSource | undefined;
-  /** Whether 100 Trying is reported. */
+  /** True when 100 Trying is reported. */
   readonly showsTrying: boolean;
-  /** Whether it sends to public addresses only, where the settings ask for that. */
+  /** True when the server itself limits its requests to public addresses where the settings require it. */
   readonly checksTargets: boolean;
   /** The SIP port for UDP and TCP; undefined for a drachtio-server. */
   readonly port: number | undefined;

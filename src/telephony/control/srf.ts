@@ -66,7 +66,7 @@ export interface SrfRequest extends SrfMessage, EventEmitter {
 export interface SrfResponse extends SrfMessage {
   readonly status: number;
   readonly reason: string;
-  /** @throws {Error} For a status that drachtio-srf does not know. */
+  /** @throws {Error} When drachtio-srf does not know the status. */
   send(
     status: number,
     reason: string | undefined,

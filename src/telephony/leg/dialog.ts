@@ -12,7 +12,7 @@ class DialogLostError extends Error {
 export interface DialogOptions {
   readonly control: SipControl;
   readonly id: string;
-  /** Called for each request, since each may be challenged. */
+  /** Makes the authenticator of a request. It is called for each request, since each may be challenged. */
   readonly makeAuthenticator: () => Authenticator;
   readonly onRequest: RequestHandler;
 }

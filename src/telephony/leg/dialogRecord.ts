@@ -60,7 +60,7 @@ export class DialogRecords {
 }
 
 export interface DialogRecord {
-  /** As it is now. */
+  /** The dialog's current state. */
   readonly dialog: StoredDialog;
   /** The peer's 2xx replaces what its 180 said. */
   replace(dialog: StoredDialog): void;
@@ -82,7 +82,10 @@ export function dialogOfOutbound(owner: DialogOwner, { headers }: SipMessage): S
   };
 }
 
-/** Whether a provisional response has what a request in its early dialog needs. @see RFC 3261 sections 12.1 and 15 */
+/**
+ * Returns true when a provisional response has the fields that a request in its early dialog needs. @see RFC 3261
+ * sections 12.1 and 15
+ */
 export function beginsDialog({ headers }: SipMessage): boolean {
   return targetOf(headers) !== undefined && addressesOf(headers, 'to')[0]?.params.has('tag') === true;
 }

@@ -26,7 +26,7 @@ import type { OutboundDeps } from './outbound.ts';
 
 export type OnRefused = (status: number, reason: RejectionReason) => void;
 
-/** Of a caller without a public number. */
+/** The longest name of a caller without a public number. */
 const MAX_CALLER_CHARACTERS = 64;
 
 /** Presents an INVITE as a call that can be answered or rejected. */
@@ -260,7 +260,7 @@ class InboundCallOffer implements InboundCall {
   }
 }
 
-/** For an INVITE without an offer: our 200 carries the offer, and the ACK its answer. */
+/** Handles an INVITE without an offer: our 200 has the offer, and the ACK its answer. */
 function lateOffer(
   sdp: SdpSession,
   isConnected: boolean,

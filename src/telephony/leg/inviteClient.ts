@@ -13,12 +13,12 @@ import type { FailureResponse } from './inviteFailure.ts';
 export interface InviteRequest {
   readonly uri: string;
   readonly route: string | undefined;
-  /** With Call-ID and the From tag, without CSeq. */
+  /** The headers with Call-ID and the From tag, and without CSeq. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly dialogId: string;
   readonly followRedirects: boolean;
-  /** Asked about each target of a redirect. */
+  /** Returns true when the peer may redirect the call to a URI. It is called for each target of a redirect. */
   readonly mayRedirectTo: (uri: string) => boolean;
 }
 
@@ -26,7 +26,7 @@ export interface InviteListener {
   /** Any response from the peer or a proxy before it. */
   onAnyResponse(): void;
   onRinging(sdp: string | undefined, response: SipResponse): void;
-  /** ACK is sent. @param sdp - Of the 2xx. */
+  /** Called after the ACK was sent. @param sdp - The body of the 2xx. */
   onAccepted(sdp: string | undefined, response: SipResponse): void;
   /** No call was established. After `cancel` this may be a 2xx, which was answered by BYE. */
   onRejected(response: FailureResponse): void;
@@ -38,7 +38,7 @@ export interface InviteListener {
 
 /** Bounds redirection loops. @see RFC 3261 section 8.1.3.4 */
 const MAX_REDIRECTS = 5;
-/** How long a carrier keeps a call whose node failed and did not come back. */
+/** The time for which a carrier keeps a call whose node failed and did not restart. */
 const FIRST_SESSION_SECONDS = 300;
 /** @see RFC 4028 section 5 */
 const MIN_SESSION_SECONDS = 90;
@@ -170,7 +170,7 @@ export class InviteClient {
     this.#listener.onRejected(failureOf(response));
   }
 
-  /** @returns Whether another attempt may succeed. */
+  /** @returns True when another attempt may succeed. */
   #prepareRetry(response: ReceivedResponse): boolean {
     const { status } = response.message;
     if (status === 401 || status === 407) return this.#authenticate(response);
@@ -209,7 +209,10 @@ export class InviteClient {
   }
 }
 
-/** Whether the SIP server found no route to the host, as opposed to refusing the request itself. */
+/**
+ * Returns true when the SIP server found no route to the host. It returns false when the server refused the request
+ * itself.
+ */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof RequestRefusedError && !REQUEST_ERROR.test(error.message);
 }

@@ -6,9 +6,9 @@ export interface FailureResponse {
   /** 300..699; 200 where the 2xx crossed our CANCEL. */
   readonly status: number;
   readonly reason: string;
-  /** From its Reason header. */
+  /** The cause in its Reason header. */
   readonly q850Cause: number | undefined;
-  /** False when the SIP server generated it: no response, or the peer is unreachable. */
+  /** False when the SIP server generated the response, because the peer did not respond or is unreachable. */
   readonly isFromPeer: boolean;
 }
 
@@ -33,7 +33,7 @@ export const UNREACHABLE: LegEnd = { outcome: 'unreachable', sip: null, q850Caus
 /** A failure on this side, before any request was sent. */
 export const TRUNK_ERROR: LegEnd = { outcome: 'trunk_error', sip: null, q850Cause: null };
 
-/** @param hasRung - Whether a 18x was received. */
+/** @param hasRung - True when an 18x was received. */
 export function legEndOf(response: FailureResponse, hasRung: boolean): LegEnd {
   const { status, reason, q850Cause, isFromPeer } = response;
   if (!isFromPeer && !hasRung) return UNREACHABLE;

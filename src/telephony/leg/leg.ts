@@ -36,7 +36,7 @@ export interface LegDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Where outbound and inbound legs differ. */
+/** The steps that differ between outbound and inbound legs. */
 export interface LegSteps {
   /** Completes the first offer and answer; audio flows when it resolves. */
   connectAudio(): Promise<void>;
@@ -65,7 +65,7 @@ export interface LegOptions {
 const BYE_TIMEOUT_MS = 4000;
 /** The leg ends when a canceled INVITE gets no final response within this time. */
 const CANCEL_TIMEOUT_MS = 5000;
-/** After a successful transfer the peer hangs up; this side does so after this time. */
+/** The time that the peer has to hang up after a successful transfer. After it this side hangs up. */
 const TRANSFERRED_TIMEOUT_MS = 3000;
 const NORMAL: HangupReason = { q850Cause: Q850.normalClearing, text: 'Normal call clearing' };
 
@@ -190,7 +190,7 @@ export class Leg implements CallLeg {
     this.#after(TRANSFERRED_TIMEOUT_MS, () => this.dispatch({ kind: 'hangup', reason: NORMAL }));
   }
 
-  /** Of one request. */
+  /** Makes the authenticator of one request. */
   makeAuthenticator(): Authenticator {
     return createAuthenticator(credentialsOf(this.#options.trunk), this.#deps.makeToken, this.#nonces);
   }
@@ -320,7 +320,10 @@ export class Leg implements CallLeg {
     await this.#transfers.transfer(target, timeoutMs);
   }
 
-  /** After a reconnect, asks the SIP server and the peer whether they still know the call. */
+  /**
+   * Watches the control connection. After a reconnect it asks the SIP server and the peer whether they still know the
+   * call.
+   */
   #watchControl(): () => void {
     const { events } = this.#deps.control;
     let wasDisconnected = false;

@@ -33,9 +33,9 @@ export class LegAudio {
   }
 
   /**
-   * After `close`, the session is closed at once.
+   * Sets the leg's media session. After `close`, the session is closed at once.
    *
-   * @param signallingHost - Of the peer; an IP address. Default: unknown.
+   * @param signallingHost - The peer's IP address. Default: unknown.
    */
   set(session: MediaSession, sdp: SdpSession, signallingHost?: string): void {
     if (this.#isClosed) {

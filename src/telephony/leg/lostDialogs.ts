@@ -42,7 +42,7 @@ export function endLostDialogs(deps: LostDialogsDeps): () => Promise<void> {
   return repeat(deps.clock, SWEEP_MS, sweep, (error) => deps.onError(error, 'lost dialogs not read'), 0);
 }
 
-/** By the dialog's route; when no peer answers there, over the call's trunk. @returns The final status. */
+/** Sends BYE by the dialog's route; when no peer answers there, over the call's trunk. @returns The final status. */
 async function sendBye(deps: LostDialogsDeps, dialog: StoredDialog): Promise<number> {
   const trunk = deps.directory.trunks.find(({ id }) => id === dialog.trunkId);
   const nextHop = readAddress(dialog.routeSet[0] ?? '')?.uri;

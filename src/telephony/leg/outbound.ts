@@ -24,7 +24,7 @@ import { Leg, type LegDeps } from './leg.ts';
 export interface OutboundDeps extends LegDeps {
   readonly media: MediaEngine;
   readonly makeCallId: () => string;
-  /** Of media, within a time limit. */
+  /** Resolves a media host, within a time limit. */
   readonly resolveHost: ResolveHost;
   readonly traceCall: (sipCallId: string) => CallTrace;
   /** 0 disables it. */
@@ -32,8 +32,8 @@ export interface OutboundDeps extends LegDeps {
   /** URIs of the proxies that calls over a trunk's registration go by, the nearest first. @see RFC 3608 section 5 */
   readonly serviceRoute: (trunkId: string) => Promise<readonly string[]>;
   /**
-   * Whether the SIP server reports 100 Trying. Without it a live peer that rings late looks unreachable, so the trunk's
-   * response timeout is not applied and the SIP server's own (32 s) counts.
+   * True when the SIP server reports 100 Trying. Without it a live peer that rings late looks unreachable, so the
+   * trunk's response timeout is not applied and the SIP server's own (32 s) counts.
    */
   readonly showsTrying: boolean;
 }
@@ -259,7 +259,7 @@ function inviteHeaders(
   };
 }
 
-/** Of headers that differ in case only, the last one. */
+/** Keeps the last one of headers whose names differ only in case. */
 function withoutRepetition(headers: readonly (readonly [string, string])[]): Record<string, string> {
   const byName = new Map(headers.map((header) => [header[0].toLowerCase(), header]));
   return Object.fromEntries(byName.values());

@@ -42,8 +42,8 @@ export const EVENTS_PARAMETER = '0-15';
 export const OPUS_PARAMETER = 'useinbandfec=1';
 
 /**
- * Whether a peer's format is ours. Encoding names have any case; of opus some peers leave out the channels, and of G.722
- * some give its sample rate.
+ * Returns true when a peer's format is ours. Encoding names are case-insensitive. Some peers omit the channels of opus,
+ * and some give the sample rate of G.722.
  *
  * @see RFC 4855 section 3
  */
@@ -69,7 +69,10 @@ export function isEvents(format: Format): boolean {
   return nameOf(format) === TELEPHONE_EVENT;
 }
 
-/** Those of a peer's formats that it may send: codecs of the trunk, events and comfort noise, as the media know them. */
+/**
+ * Returns the formats that a peer may send: codecs of the trunk, events and comfort noise, by the names of the media
+ * engine.
+ */
 export function usableFormats(formats: readonly Format[], codecs: readonly TrunkCodec[]): Format[] {
   return formats.flatMap((format) => {
     if (isEvents(format) || isComfortNoise(format)) return [format];

@@ -11,7 +11,10 @@ export type ResolveHost = (host: string) => Promise<readonly string[]>;
 const RESOLVE_TIMEOUT_MS = 3000;
 /** A description has one or two; more would keep the resolver busy. */
 const MAX_NAMES = 4;
-/** With a letter: the system's resolver takes short forms of addresses, such as `127.1`, for names. */
+/**
+ * Matches host names, which need a letter: the system's resolver accepts short forms of addresses, such as `127.1`, as
+ * names.
+ */
 const HOST_NAME = /^(?=.*[a-z])[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9.])?$/i;
 
 type Lookup = (host: string, options: { readonly all: true }) => Promise<readonly { address: string }[]>;

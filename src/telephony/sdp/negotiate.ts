@@ -18,7 +18,7 @@ export interface Choice {
   /** Index of the `m=` line. */
   readonly index: number;
   readonly audio: RemoteAudio;
-  /** As the peer writes it. */
+  /** The codec as the peer writes it. */
   readonly codec: Format;
   readonly remoteKey: CryptoAttribute | undefined;
 }
@@ -58,7 +58,7 @@ export function readAnswer(
     readonly srtp: SrtpMode;
     readonly keys: readonly CryptoAttribute[];
     readonly direction: MediaDirection;
-    /** What the peer may send by our offer. */
+    /** The formats that the peer may send after our offer. */
     readonly received: readonly Format[];
   },
 ): Agreement {
@@ -82,8 +82,8 @@ export function readAnswer(
  * The agreement of our answer.
  *
  * @param localKey - Our key, when the stream is encrypted.
- * @param codecs - Of the trunk. The answer names one; whatever else the offer has of them is understood too.
- * @param received - What the peer may send by earlier offers and answers.
+ * @param codecs - The trunk's codecs. The answer names one; the others in the offer are decoded too.
+ * @param received - The formats that the peer may send after earlier offers and answers.
  */
 export function agreementOf(
   choice: Choice,

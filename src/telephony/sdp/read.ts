@@ -8,28 +8,28 @@ import { type Format, STATIC_FORMATS } from './formats.ts';
 export interface RemoteStream {
   readonly kind: string;
   readonly protocol: string;
-  /** As written, for an answer that rejects the stream. */
+  /** The payload types as written, for an answer that rejects the stream. */
   readonly payloads: string;
-  /** Undefined unless it is audio over RTP with a port. */
+  /** The audio; undefined unless the stream is audio over RTP with a port. */
   readonly audio: RemoteAudio | undefined;
   /** Why audio with a port cannot be used. */
   readonly error?: Error;
 }
 
 export interface RemoteAudio {
-  /** As written, until it is resolved: an IP address or a host name. */
+  /** The address as written, until it is resolved: an IP address or a host name. */
   readonly address: string;
   readonly port: number;
   /** Equal to `port` with rtcp-mux. */
   readonly rtcpPort: number;
   readonly hasRtcpMux: boolean;
-  /** As seen by the peer. */
+  /** The direction as the peer sees it. */
   readonly direction: MediaDirection;
   /** The zero address, the old form of hold. @see RFC 3264 section 8.4 */
   readonly isZero: boolean;
-  /** In order of preference. */
+  /** The formats in the order of preference. */
   readonly formats: readonly Format[];
-  /** Whether the profile requires SRTP. */
+  /** True when the profile requires SRTP. */
   readonly isSecure: boolean;
   /** The supported ones. */
   readonly cryptos: readonly CryptoAttribute[];
@@ -46,14 +46,14 @@ export const WARNING = {
 
 /** Feedback profiles are treated as their basic ones. DTLS is not supported. */
 const PROFILE = /^RTP\/(S?)AVPF?$/i;
-/** As in `audio 4000/2`, and `rtpmap : 0`; the rest stays. */
+/** Matches the port count in `audio 4000/2`, and the blanks in `rtpmap : 0`; the rest stays. */
 const PORT_COUNT = /^(\w+ \d+)\/\d+()/;
 /** Some peers write the lifetime of multicast packets behind their own address. */
 const CONNECTION = /^in\s+ip([46])\s+([^\s/]+)(?:\/\d+)*/i;
 const BLANKS_AT_COLON = /^([\w-]+) ?(:) ?/;
 /** It goes into a header, and may have what the peer wrote. */
 const MAX_REASON_CHARACTERS = 160;
-/** Of a mapping without one. */
+/** The clock rate of a mapping without one. */
 const DEFAULT_CLOCK_RATE_HZ = 8000;
 const DIRECTIONS: readonly string[] = ['sendrecv', 'sendonly', 'recvonly', 'inactive'];
 
@@ -123,7 +123,7 @@ function readAudio(description: SessionDescription, media: MediaDescription): Re
   };
 }
 
-/** Whether a host is the zero address, in any notation. */
+/** Returns true when a host is the zero address, in any notation. */
 export function isZero(host: string): boolean {
   return /^[0:.]+$/.test(host);
 }

@@ -60,7 +60,7 @@ export function createSdpSession(options: SdpSessionOptions): SdpSession {
   let media = '';
   let current = '';
   let direction: MediaDirection = 'sendrecv';
-  /** What the peer may send, by all offers and answers so far. */
+  /** The formats that the peer may send after all offers and answers so far. */
   let received: readonly Format[] = [];
 
   const keyOf = (suite: SrtpSuite, tag: number): CryptoAttribute => {

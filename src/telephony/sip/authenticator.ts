@@ -27,7 +27,7 @@ const ANSWER_OF_CHALLENGE = [
 export interface Authenticator {
   /**
    * @param response - A 401 or 407.
-   * @param request - With the Request-URI as it was on the wire.
+   * @param request - The request with its Request-URI as sent on the wire.
    * @returns Headers for the next attempt, including those for earlier challenges; undefined when the challenge cannot
    *   be answered.
    */
@@ -39,7 +39,7 @@ export interface Authenticator {
 
 /**
  * @param makeCnonce - Returns random text.
- * @param nonces - Of the call or registration that the request belongs to. @see RFC 7616 section 3.4 (nc)
+ * @param nonces - The nonces of the call or registration that the request belongs to. @see RFC 7616 section 3.4 (nc)
  */
 export function createAuthenticator(
   credentials: Credentials | undefined,
@@ -49,7 +49,7 @@ export function createAuthenticator(
   const headers: Record<string, string> = {};
   const answered = new Map<string, { readonly nonce: string; readonly isRepeated: boolean }>();
   let count = 0;
-  /** @param key - Of the realm. */
+  /** @param key - The realm's key. */
   const mayAnswer = ({ nonce, isStale }: DigestChallenge, key: string): boolean => {
     const before = answered.get(key);
     const isNewNonce = before !== undefined && !before.isRepeated && before.nonce !== nonce;
@@ -58,7 +58,7 @@ export function createAuthenticator(
     count += 1;
     return true;
   };
-  /** @returns How often the nonce is used now. */
+  /** @returns The number of times that the nonce has been used, with this one. */
   const use = (nonce: string, key: string): number => {
     const last = nonces.get(key);
     const nonceCount = last?.nonce === nonce ? last.count + 1 : 1;

@@ -21,7 +21,7 @@ export function tokensOf(headers: SipHeaders, name: string): string[] {
   return values.map((value) => value.trim()).filter((value) => value !== '');
 }
 
-/** @returns Undefined for a malformed URI and for schemes other than `sip`, `sips` and `tel`. */
+/** @returns Undefined for a malformed URI, and for schemes other than `sip`, `sips` and `tel`. */
 export function readUri(text: string): SipUri | TelUri | undefined {
   const uri = unlessMalformed(() => parseUri(text));
   return uri?.scheme === 'other' ? undefined : uri;

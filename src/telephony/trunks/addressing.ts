@@ -24,7 +24,7 @@ export function trunkUri(trunk: TrunkAddress, user = ''): string {
 /**
  * The Request-URI for a number.
  *
- * @param callingNumber - In normal form; determines the country of national numbers.
+ * @param callingNumber - The number in normal form, which determines the country of national numbers.
  * @param asGiven - The number as the API client wrote it, if known.
  */
 export function dialledUri(
@@ -65,7 +65,7 @@ export function sourcesOf(trunk: TrunkAddress): { readonly host: string; readonl
   return [own, { host: unbracketed(proxy.host), port: proxy.port ?? DEFAULT_SIP_PORT }];
 }
 
-/** Undefined for a trunk that identifies us by our address. */
+/** Returns the trunk's credentials; undefined for a trunk that identifies us by our address. */
 export function credentialsOf({
   username,
   password,

@@ -21,7 +21,7 @@ export interface TrunkDirectoryDeps {
 
 type ChangeListener = (trunks: readonly Trunk[]) => void;
 
-/** How a trunk matches a source; the lowest is the best. */
+/** The ranks of a trunk's matches with a source; the lowest rank is the best. */
 const Rank = { network: 0, registrar: 1, host: 2, otherPort: 2, none: 9 } as const;
 /** Messages between nodes may be lost, and the addresses of host names change. */
 const REFRESH_MS = 30_000;
@@ -32,7 +32,7 @@ const DNS_TIMEOUT_MS = 2000;
 export class TrunkDirectory {
   readonly #deps: TrunkDirectoryDeps;
   readonly #listeners = new Set<ChangeListener>();
-  /** By host. */
+  /** The addresses by host. */
   readonly #addresses = new Map<string, readonly string[]>();
   readonly #unsubscribe: () => void;
   #trunks: readonly Trunk[] = [];
@@ -64,7 +64,7 @@ export class TrunkDirectory {
     }));
   }
 
-  /** Whether the operator has placed a trunk at this address, which may then be private. */
+  /** Returns true when the operator has placed a trunk at this address, which may then be private. */
   isPrivatePeer(address: string): boolean {
     return this.#trunks.some(
       (trunk) =>
@@ -172,7 +172,7 @@ export class TrunkDirectory {
 /**
  * All addresses of a SIP host name, its own and those of its SRV records.
  *
- * @throws {Error} When there is none.
+ * @throws {Error} When the host has no address.
  * @see RFC 3263 section 4.2
  */
 export async function resolveSipHost(host: string): Promise<string[]> {

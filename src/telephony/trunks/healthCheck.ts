@@ -12,7 +12,7 @@ import {
 } from './trunkError.ts';
 
 export interface HealthState {
-  /** Null until known. */
+  /** The result; null until it is known. */
   readonly isReachable: boolean | null;
   /** Round trip of the last check that was answered. */
   readonly lastOptionsMs: number | null;

@@ -26,7 +26,10 @@ export interface InboundRejectionsDeps extends InboundRouteDeps {
 
 /** Log lines and writes come this far apart at most. */
 const WINDOW_MS = 1000;
-/** Kept of one project, or of strangers, within a window; scanners leave room for others. */
+/**
+ * The most rejections of one project, or of unknown sources, that are kept within a window. A scanner thus leaves room
+ * for others.
+ */
 const MAX_KEPT = 5;
 const MAX_CHARACTERS = 64;
 /** A peer that sends both gets no challenge: it is known by its address. */
@@ -37,7 +40,7 @@ const NOT_REFUSED = new Set([482, 422]);
 /** Reports refused inbound calls: one log line and one write a second at most, however many there are. */
 export class InboundRejections {
   readonly #deps: InboundRejectionsDeps;
-  /** By project; '' for strangers. */
+  /** The kept rejections by project; '' stands for unknown sources. */
   readonly #kept = new Map<string, ReportedRejection[]>();
   #count = 0;
   #timer: Timer | undefined;
@@ -46,7 +49,7 @@ export class InboundRejections {
     this.#deps = deps;
   }
 
-  /** @param trunks - That the call may have come over; default: those of its source. */
+  /** @param trunks - The trunks that the call may have come over. Default: those of its source. */
   report(
     refused: RefusedInvite,
     reason: RejectionReason,
@@ -74,7 +77,7 @@ export class InboundRejections {
     if (!this.#timer) this.#flush();
   }
 
-  /** Those that the SIP server has rejected itself. */
+  /** Reports the calls that the SIP server has rejected itself. */
   readonly reportFromServer = (refused: readonly RefusedInvite[]): void => {
     for (const one of refused) if (!NOT_REFUSED.has(one.status)) this.report(one, reasonOf(one.status));
   };
@@ -146,7 +149,7 @@ export function strangerReason({ headers }: SipRequest): RejectionReason {
   return CREDENTIALS.some((name) => headers.has(name)) ? 'auth_failed' : 'unknown_source';
 }
 
-/** Of a response that the SIP server sent by itself: 603 goes to known scanners, 503 is a limit. */
+/** Returns the reason for a response that the SIP server sent by itself: 603 for known scanners, 503 for a limit. */
 function reasonOf(status: number): RejectionReason {
   if (status === 603) return 'unknown_source';
   return status >= 500 ? 'overloaded' : 'bad_request';

@@ -7,18 +7,21 @@ import { addressesOf, numberOf, readAddress, userOf } from '../sip/headerValues.
 
 export interface InboundRouteDeps {
   readonly numbers: Pick<PhoneNumberStore, 'findHolder'>;
-  /** Whether calls reach numbers whose claim is not verified. @see NumberOwnership */
+  /** True when calls reach numbers whose claim is not verified. @see NumberOwnership */
   readonly takesPendingClaims: boolean;
 }
 
 /** The trunk that an INVITE came over, and the number it calls. */
 export interface CalledParty {
   readonly trunk: Trunk;
-  /** Undefined when no trunk of the source belongs to the number's holder. One whose claim is pending takes no calls. */
+  /**
+   * The called number; undefined when no trunk of the source belongs to the number's holder. A number with a pending
+   * claim receives no calls.
+   */
   readonly number: HeldNumber | undefined;
   /** Normalized if it is a number. */
   readonly toNumber: string;
-  /** Of a simulated caller, with the address for its audio. */
+  /** The test of a simulated caller, with the address for its audio. */
   readonly test?: { readonly call: TestCall; readonly mediaAddress: string };
 }
 
@@ -55,7 +58,7 @@ export async function routeInvite(
   return { trunk: candidates[0], number: undefined, toNumber: numberOf(invite.uri) ?? userOf(invite.uri) };
 }
 
-/** Whether the number is its holder's: the claim is verified, or need not be. */
+/** Returns true when the number's claim is verified, or need not be. */
 export function takesCalls({ takesPendingClaims }: InboundRouteDeps, number: HeldNumber): boolean {
   return number.verified || takesPendingClaims;
 }

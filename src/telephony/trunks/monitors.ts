@@ -18,7 +18,7 @@ export interface TrunkMonitorsDeps {
   readonly makeToken: () => string;
   /** A trunk answers, or is registered, or no longer. */
   readonly onHealthChange?: (trunk: Pick<Trunk, 'id' | 'projectId'>, health: Health) => void;
-  /** Whether tenants must not learn which private hosts exist. */
+  /** True when tenants must not learn which private hosts exist. */
   readonly hidesPrivateHosts: boolean;
   /** Tells the operator why a trunk is not reachable or not registered. */
   readonly onFailure: (trunk: Pick<Trunk, 'id' | 'projectId'>, reason: string) => void;
@@ -28,7 +28,7 @@ export interface TrunkMonitorsDeps {
 
 type Health = Omit<Parameters<TrunkHealthStore['publish']>[1], 'serviceRoute'>;
 
-/** Of one project: OPTIONS must not make a scanner of its trunks. */
+/** The rate of OPTIONS of one project, so that its trunks cannot be used as a scanner. */
 const OPTIONS_PER_SECOND = 5;
 /** Another node takes over within this time after a node failure. */
 const LEASE_MS = 15_000;
@@ -115,7 +115,10 @@ export class TrunkMonitors {
     return (trunks.length * 1000) / OPTIONS_PER_SECOND;
   }
 
-  /** @returns Undefined while the lease store is down: a held lease is kept then, since no other node can acquire it. */
+  /**
+   * @returns Undefined while the lease store is unavailable. A held lease is kept then, since no other node can
+   *   acquire it.
+   */
   async #acquireLease(id: string): Promise<boolean | undefined> {
     try {
       return await this.#deps.leases.hold(leaseOf(id), LEASE_MS);
@@ -156,7 +159,7 @@ class TrunkMonitor {
   #health: HealthState = { isReachable: null, lastOptionsMs: null, error: null };
   #registered: RegistrationState | undefined;
   #logged: string | null = null;
-  /** What was told last; nothing is known at first. */
+  /** The state that was last reported; at first nothing is known. */
   #told = toldOf(UNKNOWN_HEALTH);
 
   constructor(trunk: Trunk, deps: TrunkMonitorDeps) {
@@ -214,7 +217,7 @@ class TrunkMonitor {
   }
 }
 
-/** What counts as a change; a response time does not. */
+/** Returns the fields whose change is reported. The response time is not one of them. */
 function toldOf({ reachable, registered, error }: Health): string {
   return JSON.stringify([reachable, registered, error]);
 }

@@ -52,7 +52,7 @@ export class TrunkRegistration {
   readonly #nonces: UsedNonces = new Map();
   #expiresSeconds: number;
   #sequence = 0;
-  /** As last on the wire. */
+  /** The Contact as last sent on the wire. */
   #contact: string | undefined;
   #failures = 0;
   #timer: Timer | undefined;
@@ -118,7 +118,8 @@ export class TrunkRegistration {
   }
 
   /**
-   * How long the registrar keeps our Contact, which it may have changed, and may list among others.
+   * Returns the time for which the registrar keeps our Contact. It may have changed the Contact, and may list others
+   * too.
    *
    * @returns 0 when it does not keep it.
    * @see RFC 3261 sections 10.2.4 and 10.3

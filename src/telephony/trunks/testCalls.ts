@@ -13,7 +13,7 @@ import type { CalledParty } from './inboundRoute.ts';
 const EXPIRES_MS = 10_000;
 
 export interface TestCallsOptions {
-  /** Where the SIP server of this node and its media are reached from this machine. */
+  /** The address at which this machine reaches the node's SIP server and media. */
   readonly address: string;
   readonly sipPort: number;
   readonly clock: Clock;
@@ -63,7 +63,7 @@ export class TestCalls implements ExpectedTestCalls {
   }
 }
 
-/** How the leg talks to the caller. Stored nowhere. */
+/** Returns the trunk of a test caller's leg. It is not stored. */
 function trunkOf({ callId, projectId, codec }: TestCall): Trunk {
   const at = new Date(0).toISOString();
   const settings = trunkInput.parse({ name: TEST_NUMBER, host: '127.0.0.1', codecs: [codec] });

@@ -4,7 +4,10 @@ import { RequestRefusedError } from '../control/connection.ts';
 
 /** Why a trunk is not reachable or not registered; a SIP response may stand behind it, as in `PHRASE: 403 Forbidden`. */
 export const TRUNK_ERRORS = {
-  /** For hosts that the installation forbids: the reason would tell tenants which private hosts and names exist. */
+  /**
+   * The message for hosts that the installation forbids. A reason would tell tenants which private hosts and names
+   * exist.
+   */
   hidden: 'The trunk does not respond as it should; check its settings',
   unresolved: 'The host cannot be resolved; check its name',
   unreachable: 'The host cannot be reached; check host, port and transport',
@@ -17,11 +20,11 @@ export const TRUNK_ERRORS = {
 } as const;
 
 export interface TrunkError {
-  /** For the trunk's project. */
+  /** The message for the trunk's project. */
   readonly shown: string;
-  /** For the operator. */
+  /** The message for the operator. */
   readonly logged: string;
-  /** Whether there was no address to send the request to. */
+  /** True when there was no address to send the request to. */
   readonly isUnsent: boolean;
 }
 

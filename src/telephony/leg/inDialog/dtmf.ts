@@ -34,7 +34,7 @@ const DIGIT_TYPES = [
   'application/vnd.nortelnetworks.digits',
 ] as const;
 
-/** For the refusal of other bodies. */
+/** The value of Accept in a response that refuses other bodies. */
 export const ACCEPTED_INFO = DIGIT_TYPES.join(', ');
 
 const SIGNAL = /(?:^|[\s;,])(?:signal|d)\s*[=:]\s*"?(\d{1,2}|[*#a-d]|star|pound|hash)(?=$|[\s;,"])/i;
@@ -44,8 +44,8 @@ const DURATION = /(?:^|[\s;,])duration\s*[=:]\s*"?(\d{1,6})(?=$|[\s;,"])/i;
 /**
  * Reads a digit: `Signal=5` or `d=5` among other lines, or the digit alone.
  *
- * @param contentType - Undefined where the peer names none.
- * @returns Undefined for anything else.
+ * @param contentType - The body's type; undefined when the peer names none.
+ * @returns Undefined for any other body.
  */
 export function readInfoDigit(contentType: string | undefined, body: string): InfoDigit | undefined {
   const [type = ''] = contentType?.toLowerCase().split(';') ?? [];
@@ -65,7 +65,7 @@ interface DigitSenderDeps {
 /** Sends digits as RFC 4733 events, or by SIP INFO where the trunk is configured so or the peer supports no events. */
 export class DigitSender {
   readonly #deps: DigitSenderDeps;
-  /** By INFO, those that are being sent included. */
+  /** The number of digits that wait for INFO, including those that are being sent. */
   #waiting = 0;
   #sent: Promise<void> = Promise.resolve();
 
@@ -74,7 +74,7 @@ export class DigitSender {
   }
 
   /**
-   * @returns Once they were sent, after those of earlier calls.
+   * @returns A promise that resolves once the digits were sent, after those of earlier calls.
    * @throws {CallwayError} 400 `dtmf_invalid`; `dtmf_too_many_digits` when 256 would wait; `dtmf_refused` with the peer's status.
    */
   async send(digits: string): Promise<void> {

@@ -13,7 +13,7 @@ export interface Transfers {
   transfer(referTo: string, timeoutMs?: number): Promise<void>;
   /** Handles a NOTIFY. @returns Whether it reports on a transfer. */
   onNotify(request: IncomingRequest): boolean;
-  /** @param isRemote - Whether the peer hung up, which completes a transfer. */
+  /** @param isRemote - True when the peer hung up, which completes a transfer. */
   onLegEnded(isRemote: boolean): void;
 }
 
@@ -121,7 +121,7 @@ export async function acceptReferral(
  * The URI by which another party calls the peer of our dialog and takes our place in it. The tags are named as the peer
  * sees them: its own is `to-tag`.
  *
- * @returns Undefined where the peer has no `sip:` URI.
+ * @returns Undefined when the peer has no `sip:` URI.
  * @see RFC 3891 section 6.1, RFC 5589 section 7.3
  */
 export function replacingUri({
