@@ -19,14 +19,14 @@ export interface DigestChallenge {
   readonly isStale: boolean;
 }
 
-/** What a digest response is computed over. */
+/** The parts of a request that a digest response is computed over. */
 export interface DigestRequest {
   readonly method: string;
   /** The Request-URI as on the wire. */
   readonly uri: string;
   readonly body: string;
   readonly cnonce: string;
-  /** How often the challenge's nonce is used with this request; from 1. */
+  /** The number of times that the nonce was used, including this request; from 1. */
   readonly nonceCount: number;
 }
 

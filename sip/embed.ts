@@ -46,7 +46,7 @@ export type FromWorker =
  * thread. Works from TypeScript sources (with tsx) and from built JavaScript.
  *
  * @param onRefused - Hears of the calls that the server rejects itself, in batches.
- * @throws {Error} As `startSipServer` does.
+ * @throws {Error} For the same reasons as `startSipServer`.
  */
 export async function startEmbeddedSipServer(
   options: SipServerOptions,

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 /** Unique and unguessable ids, as a dependency. */
 export interface Ids {
   uuid(): string;
-  /** For tags and branches: 16 hexadecimal digits. @see RFC 3261 section 19.3 asks for 32 random bits at least */
+  /** Makes tags and branches of 16 hexadecimal digits. @see RFC 3261 section 19.3 requires at least 32 random bits */
   token(): string;
 }
 

@@ -12,18 +12,18 @@ export interface RefusedInvite {
   readonly from: string;
   readonly to: string;
   readonly callId: string;
-  /** How many were rejected with this status; the other fields are of the first. */
+  /** The number of requests that were rejected with this status. The other fields describe the first one. */
   readonly count: number;
 }
 
 export type ObserveRefusal = (request: SipRequest, status: number, flow: Flow) => void;
 
-/** As the tracer's batches. */
+/** The interval of reports, the same as that of the tracer's batches. */
 const BATCH_MS = 100;
 /** A flood beyond it is counted by status, under the first of a batch. */
 const MAX_BATCH = 50;
 const MAX_HEADER_CHARACTERS = 256;
-/** Of a request in a dialog. */
+/** Matches the To tag of a request in a dialog. */
 const TAG = /;\s*tag\s*=/i;
 
 /** Collects refused INVITEs in batches; a flood costs a counter. */

@@ -22,7 +22,7 @@ const MAX_RESTART_MS = 10_000;
 
 /** An embedded SIP server that is restarted when its thread ends, on the same SIP port: peers send calls there. */
 export class SupervisedSipServer {
-  /** Of the first start. */
+  /** The ports of the first start. */
   readonly sipPorts: readonly Endpoint[];
   readonly #options: SipServerOptions;
   readonly #events: SupervisorEvents;
@@ -67,7 +67,7 @@ export class SupervisedSipServer {
     return supervised;
   }
 
-  /** Undefined while the server is down. */
+  /** The port of the control connection; undefined while the server is down. */
   get controlPort(): number | undefined {
     return this.#server?.controlPort;
   }
@@ -84,12 +84,12 @@ export class SupervisedSipServer {
     this.#peers = peers;
   }
 
-  /** Undefined while the server is down. */
+  /** Returns the statistics; undefined while the server is down. */
   async stats(): Promise<SipServerStats | undefined> {
     return await this.#server?.stats().catch(() => undefined);
   }
 
-  /** As `EmbeddedSipServer.trace`; continues after a restart. */
+  /** Traces a call as `EmbeddedSipServer.trace` does, and continues after a restart. */
   trace(callId: string, listener: TraceListener): () => void {
     const trace = { callId, listener, stop: this.#server?.trace(callId, listener) ?? (() => undefined) };
     this.#traces.add(trace);

@@ -7,7 +7,8 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
  * Starts a worker thread, from TypeScript sources or from the build. A thread does not inherit the TypeScript loader;
  * from sources it registers its own.
  *
- * @param module - Such as `new URL('./worker.ts', import.meta.url)`; in the build the file ends in `.js`.
+ * @param module - The thread's module, such as `new URL('./worker.ts', import.meta.url)`. In the build its name ends
+ *   in `.js`.
  */
 export function startThread(module: URL, options: WorkerOptions): Worker {
   if (!import.meta.url.endsWith('.ts')) {

@@ -17,7 +17,7 @@ export interface TraceEntry {
 export interface Tracer {
   follow(callId: string): void;
   unfollow(callId: string): void;
-  /** For the server's `onMessage`; cheap for calls that are not traced. */
+  /** Receives the server's messages. It is cheap for calls that are not traced. */
   readonly onMessage: (message: TracedMessage) => void;
   close(): void;
 }

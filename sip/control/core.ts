@@ -27,9 +27,9 @@ export interface ControlTimes {
   readonly provisionalMs: number;
   /** Any other request without a response gets 480, a BYE 200. */
   readonly requestAnswerMs: number;
-  /** How long the calls of a disconnected application are kept. */
+  /** The time for which the calls of a disconnected application are kept. */
   readonly graceMs: number;
-  /** How long a target may be silent while there are others to try. */
+  /** The time that a target may be silent while others are left to try. */
   readonly failoverMs: number;
   /** Min-SE: the shortest session interval accepted. */
   readonly minSessionSeconds: number;
@@ -58,7 +58,7 @@ export interface IncomingRequest {
   answerTimeout: Timer;
   /** Repeats the latest provisional response. */
   provisionalRefresh: Timer | undefined;
-  /** Set while the request is proxied. */
+  /** The proxy; set while the request is proxied. */
   proxy: { cancel(): void } | undefined;
   /** Reliable provisional responses, the unacknowledged one first. @see RFC 3262 */
   reliable: ReliableQueue;
@@ -67,7 +67,7 @@ export interface IncomingRequest {
 interface ReliableQueue {
   nextNumber: number;
   current: { number: number; retransmission: Retransmission; hasBody: boolean } | undefined;
-  /** Sent when the current one is acknowledged. */
+  /** The responses to send after the current one is acknowledged. */
   waiting: (() => void)[];
 }
 
@@ -94,7 +94,7 @@ export interface PendingAck {
   readonly sequence: number;
   /** The ACK without our Via; `undefined` until the application has sent it. */
   readonly request: SipRequest | undefined;
-  /** As sent on the wire. */
+  /** The response as sent on the wire. */
   sent: { readonly flow: Flow; readonly text: string } | undefined;
   readonly limit: Timer | undefined;
 }
@@ -133,7 +133,7 @@ export interface Dialog {
   sending: Promise<void> | undefined;
 }
 
-/** What the UAC, UAS and proxy cores share. @see RFC 3261 section 6, "core" */
+/** The state that the UAC, UAS and proxy cores share. @see RFC 3261 section 6, "core" */
 export interface Core {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -149,11 +149,11 @@ export interface Core {
   /** Synchronous for address literals, by DNS for host names. */
   resolve(uri: SipUri): Target[] | Promise<Target[]>;
   readonly tcpUpgrade: TcpUpgrade;
-  /** Whether applications receive 100 Trying. */
+  /** True when applications receive 100 Trying. */
   readonly showTrying: boolean;
   /** New calls are rejected. */
   isShuttingDown: boolean;
-  /** Whether the User-Agent is that of a known scanner. */
+  /** Returns true when the User-Agent is that of a known scanner. */
   isScanner(request: SipRequest): boolean;
   announceCdr(event: CdrEvent): void;
   /** A request was rejected that no application has seen. */
@@ -175,9 +175,9 @@ export interface IncomingRequestTable {
   remove(incoming: IncomingRequest): void;
   byId(id: string): IncomingRequest | undefined;
   byTransaction(transaction: ServerTransaction): IncomingRequest | undefined;
-  /** Whether the same request has arrived by another path. @see RFC 3261 section 8.2.2.2 */
+  /** Returns true when the same request has arrived by another path. @see RFC 3261 section 8.2.2.2 */
   hasMerged(request: SipRequest): boolean;
-  /** Whether one of them creates the dialog of that id. */
+  /** Returns true when one of the requests creates the dialog of that id. */
   createsDialog(dialogId: string): boolean;
   ofApplication(application: Application): IncomingRequest[];
   all(): IncomingRequest[];
@@ -189,7 +189,7 @@ export interface OutgoingRequestTable {
   add(sent: OutgoingRequest): void;
   remove(sent: OutgoingRequest): void;
   byId(id: string): OutgoingRequest | undefined;
-  /** Whether one of them creates the dialog of that id. */
+  /** Returns true when one of the requests creates the dialog of that id. */
   createsDialog(dialogId: string): boolean;
   all(): OutgoingRequest[];
 }
@@ -202,7 +202,7 @@ export interface DialogTable {
   remove(dialog: Dialog): void;
   has(dialog: Dialog): boolean;
   byId(id: string): Dialog | undefined;
-  /** By both tags, since both ends of a call may be ours. @see RFC 3261 section 12 */
+  /** Finds a dialog by both tags, since both ends of a call may be ours. @see RFC 3261 section 12 */
   byTags(callId: string, localTag: string, remoteTag: string): Dialog | undefined;
   ofCall(callId: string): Dialog[];
   ofApplication(application: Application): Dialog[];

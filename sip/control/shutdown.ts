@@ -36,7 +36,7 @@ export function announceCdr(core: Core, { verb, source, detail, message }: CdrEv
 /**
  * Terminates all calls: pending INVITEs get 503, outgoing ones a CANCEL, established calls a BYE.
  *
- * @returns When the peers have responded, or after three transmissions.
+ * @returns A promise that resolves when the peers have responded, or after three transmissions.
  */
 export async function terminateCalls(core: Core): Promise<void> {
   for (const incoming of core.incomingRequests.all()) answerForApplication(core, incoming, 503);

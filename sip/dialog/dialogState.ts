@@ -91,7 +91,7 @@ export function refreshTarget(dialog: DialogState, message: SipMessage): void {
 /**
  * Creates a request inside the dialog.
  *
- * @param sequence - For ACK, that of the INVITE; by default the next one.
+ * @param sequence - The sequence number; an ACK has that of its INVITE. Default: the next one.
  * @see RFC 3261 section 12.2.1.1
  */
 export function createDialogRequest(dialog: DialogState, method: string, sequence?: number): SipRequest {

@@ -15,10 +15,10 @@ export interface SessionTimer {
   readonly minimumSeconds?: number;
 }
 
-/** How long before the expiry the side that does not refresh sends BYE. @see RFC 4028 section 10 */
+/** The time before the expiry at which the side that does not refresh sends BYE. @see RFC 4028 section 10 */
 const LEAD_SECONDS = 32;
 
-/** Whether Session-Expires of a request is below the minimum. */
+/** Returns true when a request's Session-Expires is below the minimum. */
 export function isIntervalTooSmall({ headers }: SipRequest, minSeconds: number): boolean {
   const asked = readSessionExpires(headers);
   return asked !== undefined && supportsTimer(headers) && asked.intervalSeconds < minSeconds;
@@ -62,7 +62,7 @@ export function withMinSe(timer: SessionTimer, refusal: SipHeaders): SessionTime
   return { ...timer, intervalSeconds: minimumSeconds, minimumSeconds };
 }
 
-/** When the refresher refreshes, and when the other side sends BYE. */
+/** Returns the delays after which the refresher refreshes and the other side sends BYE. */
 export function sessionDelays(timer: SessionTimer): { refreshMs: number; expireMs: number } {
   const { intervalSeconds } = timer;
   const lead = Math.min(LEAD_SECONDS, intervalSeconds / 3);
@@ -84,7 +84,7 @@ function supportsTimer(headers: SipHeaders): boolean {
   return hasToken(headers, 'supported', 'timer') || hasToken(headers, 'require', 'timer');
 }
 
-/** Whether a list header has a token. */
+/** Returns true when a list header has a token. */
 export function hasToken(headers: SipHeaders, name: string, token: string): boolean {
   return headers.list(name).some((value) => value.toLowerCase() === token);
 }

@@ -20,10 +20,10 @@ const OVERLAP_BYTES = 3;
 /**
  * Splits a byte stream (TCP, TLS) into messages by Content-Length.
  *
- * Between messages a double CRLF is a ping, a single one a pong (RFC 5626 section 3.5.1).
- * Buffers at most `maxMessageBytes` and one segment.
+ * Between messages a double CRLF is a ping and a single one a pong (RFC 5626 section 3.5.1). The framer buffers at most
+ * `maxMessageBytes` and one segment.
  *
- * @throws {SipParseError} From `feed`: the stream is unusable and must be closed.
+ * @throws {SipParseError} `feed` throws it; the stream is then unusable and must be closed.
  */
 export class StreamFramer {
   readonly #limits: ParseLimits;
@@ -36,7 +36,7 @@ export class StreamFramer {
     this.#limits = limits;
   }
 
-  /** Whether a message is incomplete. */
+  /** True when a message is incomplete. */
   get isMidMessage(): boolean {
     return this.#pending !== '';
   }

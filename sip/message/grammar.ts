@@ -11,7 +11,7 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** Whether the text is one quoted string. */
+/** Returns true when the text is one quoted string. */
 function isQuoted(text: string): boolean {
   return QUOTED_ONLY.test(text);
 }
@@ -77,7 +77,7 @@ export function endOfQuoted(text: string, open: number): number | undefined {
 /**
  * Parses `;name=value;flag` (generic-param). The first of a repeated name wins.
  *
- * @param text - What follows the value: empty, or starting with `;`.
+ * @param text - The text after the value: empty, or starting with `;`.
  * @throws {SipParseError} When a name is not a token.
  */
 export function parseParams(text: string): Params {
@@ -106,7 +106,7 @@ export function formatParams(params: ReadonlyMap<string, string>): string {
  * Parses a decimal number.
  *
  * @param max - Inclusive.
- * @throws {SipParseError} On anything else, or above `max`.
+ * @throws {SipParseError} When the text is anything else, or the number is above `max`.
  */
 export function parseInteger(text: string, what: string, max: number): number {
   const trimmed = text.trim();

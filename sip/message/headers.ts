@@ -5,7 +5,7 @@ import { headerKey, spellHeader } from './headerNames.ts';
 interface Header {
   /** Lower-case long name. */
   readonly key: string;
-  /** As spelled on the wire. */
+  /** The name as spelled on the wire. */
   readonly name: string;
   /** Unfolded, without surrounding blanks. */
   value: string;

@@ -4,7 +4,7 @@ import type { SipHeaders } from './headers.ts';
 export interface SipRequest {
   readonly kind: 'request';
   readonly method: string;
-  /** As written in the request line. */
+  /** The URI as written in the request line. */
   uri: string;
   readonly headers: SipHeaders;
   body: ByteString;

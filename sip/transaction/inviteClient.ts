@@ -114,7 +114,7 @@ function onTimer(state: InviteClientState, timer: machine.TimerName): Step<Invit
   return { state, effects: [] };
 }
 
-/** After a response, a failed ACK is repeated on the peer's retransmission. */
+/** Handles a transport error. A failed ACK after a response is repeated on the peer's retransmission. */
 function onTransportError(state: InviteClientState): Step<InviteClientState> {
   if (state.name !== 'calling') return { state, effects: [] };
   return {

@@ -37,7 +37,7 @@ export interface TransactionDeps {
   readonly counters: Counters;
   readonly transport: Pick<TransportLayer, 'advertised' | 'flowTo' | 'isPortUnreachable'>;
   readonly maxTransactions: number;
-  /** Whether a new request is within the limits; otherwise it gets a stateless 503. */
+  /** Returns true when a new request is within the limits. Otherwise it gets a stateless 503. */
   mayBegin(request: SipRequest, flow: Flow): boolean;
   /** A request was rejected without a transaction. */
   readonly onRefused?: ObserveRefusal | undefined;
@@ -238,7 +238,7 @@ interface RequestSource {
 /**
  * Adds the source address to the top Via of a request.
  *
- * @returns With the source port for responses, or, without `rport` and NAT, the port of the Via.
+ * @returns The source with the port for responses: the source port, or without `rport` and NAT that of the Via.
  * @see RFC 3261 sections 18.2.1 and 18.2.2, RFC 3581 section 4
  */
 function recordSource(request: SipRequest, flow: Flow): RequestSource {

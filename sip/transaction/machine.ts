@@ -37,7 +37,7 @@ export interface Step<State> {
   readonly effects: readonly Effect[];
 }
 
-/** What the state machines know of the transport. */
+/** The transport's properties that the state machines need. */
 export interface TransactionContext {
   readonly reliable: boolean;
   readonly times: SipTimes;

@@ -13,9 +13,14 @@ interface RateLimits {
 /** A peer with a budget of its own: it is never banned, and what others send does not use up its budget. */
 export interface KnownPeer {
   readonly name: string;
-  /** As {@link GuardOptions.trusted}. The most specific entry of all peers decides whose a source is. */
+  /**
+   * The peer's sources, with the syntax of {@link GuardOptions.trusted}. The most specific entry of all peers decides
+   * which peer a source belongs to.
+   */
   readonly sources: readonly string[];
-  /** Whether requests may go to its addresses though they are private. @see SipServerOptions.publicTargetsOnly */
+  /**
+   * True when requests may go to the peer's addresses even if they are private. @see SipServerOptions.publicTargetsOnly
+   */
   readonly mayBePrivate?: boolean;
 }
 
@@ -25,7 +30,7 @@ export interface GuardOptions {
    * port are separate sources, since several hosts may share the address.
    */
   readonly trusted: readonly string[];
-  /** For all sources of one {@link KnownPeer} together. */
+  /** The limits for all sources of one {@link KnownPeer} together. */
   readonly peer: RateLimits;
   readonly messagesPerSecond: number;
   readonly burst: number;
@@ -35,7 +40,10 @@ export interface GuardOptions {
   readonly banMs: number;
 }
 
-/** For strangers above the rates of a PBX with hundreds of calls, below those of a scanner. */
+/**
+ * The default limits. Those for strangers are above the rates of a PBX with hundreds of calls and below those of a
+ * scanner.
+ */
 export const defaultGuard: GuardOptions = {
   trusted: [],
   peer: { messagesPerSecond: 6000, burst: 12_000, callsPerSecond: 300, callBurst: 600 },
@@ -72,13 +80,13 @@ interface Source extends Budget {
 /** Rate limits and bans by source, applied before parsing. */
 export interface Guard {
   admit(address: string, port: number): boolean;
-  /** Whether a new call is within the limit; to be called after `admit`. */
+  /** Returns true when a new call is within the limit. It must be called after `admit`. */
   admitCall(address: string, port: number): boolean;
-  /** Whether a source is trusted, or a known peer's. */
+  /** Returns true when a source is trusted or belongs to a known peer. */
   isTrusted(address: string, port: number): boolean;
-  /** Whether an address is of a peer that may be private. */
+  /** Returns true when an address belongs to a peer that may be private. */
   isPrivatePeer(address: string): boolean;
-  /** Whether a source has no limits at all. */
+  /** Returns true when a source has no limits at all. */
   isUnlimited(address: string, port: number): boolean;
   /** Replaces the known peers; those that stay keep their budgets. @throws {RangeError} For an invalid source; nothing changes. */
   setKnownPeers(peers: readonly KnownPeer[]): void;
@@ -185,7 +193,7 @@ function forgetQuiet(sources: Map<string, Source>, nowMs: number): void {
 /** The sources without limits. */
 export interface TrustList {
   includes(address: string, port: number): boolean;
-  /** Whether an address is trusted by port. */
+  /** Returns true when an address is trusted by port. */
   isShared(address: string): boolean;
 }
 
@@ -237,9 +245,9 @@ function addTrusted(entry: string, networks: BlockList): { address: string; port
 export interface PeerList {
   /** @returns The name of the peer. */
   find(address: string, port: number): string | undefined;
-  /** Whether an address is a peer's by port. */
+  /** Returns true when an address belongs to a peer by port. */
   isShared(address: string): boolean;
-  /** Whether it is, and the peer may be private. */
+  /** Returns true when an address belongs to a peer that may be private. */
   isPrivate(address: string): boolean;
 }
 

@@ -122,7 +122,7 @@ export class TransportLayer {
     return udp.flowTo(target);
   }
 
-  /** Whether there is a socket for the target's transport and kind of address. */
+  /** Returns true when there is a socket for the target's transport and kind of address. */
   canReach(target: Target): boolean {
     try {
       return this.flowTo(target) !== undefined;
@@ -132,7 +132,7 @@ export class TransportLayer {
     }
   }
 
-  /** Whether there is a connection to an endpoint; never for UDP. */
+  /** Returns true when there is a connection to an endpoint; never for UDP. */
   isConnected(remote: Endpoint): boolean {
     return this.#streams.isConnected(remote);
   }
@@ -145,7 +145,7 @@ export class TransportLayer {
     return { host: publicAddress ?? bound, port: port || (this.#locals[0]?.port ?? 5060) };
   }
 
-  /** Whether a host reports that its UDP port is closed. */
+  /** Resolves to true when a host reports that its UDP port is closed. */
   isPortUnreachable(remote: Endpoint): Promise<boolean> {
     return isPortUnreachable(remote, this.#deps.clock);
   }
@@ -154,12 +154,12 @@ export class TransportLayer {
     return this.#guard.isTrusted(address, port);
   }
 
-  /** Whether an address is of a known peer that may be private. */
+  /** Returns true when an address belongs to a known peer that may be private. */
   isPrivatePeer(address: string): boolean {
     return this.#guard.isPrivatePeer(address);
   }
 
-  /** Whether a new call of a source is within its limit. */
+  /** Returns true when a new call of a source is within its limit. */
   admitCall({ address, port }: Endpoint): boolean {
     return this.#guard.admitCall(address, port);
   }
@@ -169,7 +169,7 @@ export class TransportLayer {
     this.#guard.setKnownPeers(peers);
   }
 
-  /** Whether an address and port is one of ours. */
+  /** Returns true when an address and port is one of ours. */
   isSelf(host: string, port: number): boolean {
     return this.#locals.some(
       (local) =>

@@ -9,9 +9,10 @@ const WAIT_MS = 250;
 const KEEP_ALIVE = Buffer.from('\r\n\r\n', 'latin1');
 
 /**
- * Whether a host reports by ICMP that a UDP port is closed.
+ * Resolves to true when a host reports by ICMP that a UDP port is closed.
  *
- * Only connected sockets receive that error, so a short-lived one sends a keep-alive. Without an error the result is false.
+ * Only connected sockets receive that error, so a short-lived one sends a keep-alive. Without an error the result is
+ * false.
  *
  * @see RFC 1122 section 4.1.3.3
  */

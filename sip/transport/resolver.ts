@@ -123,7 +123,7 @@ const SERVICES: Readonly<Record<string, TransportName>> = {
   'SIPS+D2T': 'tls',
 };
 
-/** Under which names, for which transports, to ask for SRV records. */
+/** Returns the names and transports for which to ask for SRV records. */
 async function services(uri: SipUri, host: string, deps: ResolverDeps): Promise<Service[]> {
   const asked = askedTransport(uri);
   const named = (transport: TransportName) => ({
@@ -178,7 +178,7 @@ async function addressTargets(
   return addresses.slice(0, MAX_TARGETS).map((address) => ({ transport, address, port, ...named }));
 }
 
-/** How long resolved targets are cached. */
+/** The time for which resolved targets are cached. */
 const CACHE_MS = 30_000;
 const MAX_CACHED_NAMES = 1000;
 

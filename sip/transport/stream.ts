@@ -21,7 +21,7 @@ export interface TlsOptions {
   readonly cert?: string | undefined;
   /** Additional certificate authorities. */
   readonly ca?: string | undefined;
-  /** Whether certificates of servers are verified. */
+  /** True when certificates of servers are verified. */
   readonly verify: boolean;
 }
 

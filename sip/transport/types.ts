@@ -14,7 +14,7 @@ export interface Endpoint {
 export interface Flow {
   readonly remote: Endpoint;
   readonly local: Endpoint;
-  /** Whether the transport retransmits, so that transactions need not. */
+  /** True when the transport retransmits, so that transactions need not. */
   readonly reliable: boolean;
   /** @param onError - Called at most once, when the message is known not to arrive; never
    *   before `send` has returned. */
@@ -24,7 +24,7 @@ export interface Flow {
 export interface ReceivedMessage {
   readonly message: SipMessage;
   readonly lengthBytes: number;
-  /** To the sender's address and port, over the same socket or connection. */
+  /** The flow to the sender's address and port, over the same socket or connection. */
   readonly flow: Flow;
 }
 

@@ -62,7 +62,7 @@ export function defaultDialogId({ headers }: SipRequest): string {
   return `${headers.get('call-id') ?? ''};from-tag=${tagOf(headers.get('from')) ?? ''}`;
 }
 
-/** Whether a request creates a dialog. */
+/** Returns true when a request creates a dialog. */
 export function createsDialog({ method, headers }: SipRequest): boolean {
   return DIALOG_MAKERS.has(method) && tagOf(headers.get('to')) === undefined;
 }

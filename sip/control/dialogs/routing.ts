@@ -13,7 +13,7 @@ import type { Core, Dialog } from '../core.ts';
 /**
  * Remembers the peer's actual address where its Contact is wrong: behind a NAT, or after its address changed.
  *
- * Only without a proxy in between, and when the peer's own Via differs from its source address.
+ * The NAT flow is used only without a proxy in between, and when the peer's own Via differs from its source address.
  */
 export function updateNatFlow(dialog: Dialog, request: SipRequest, flow: Flow): void {
   dialog.lastFlow = flow;

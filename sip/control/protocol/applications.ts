@@ -34,7 +34,7 @@ export interface Applications {
 export interface ApplicationsDeps {
   readonly clock: Clock;
   readonly counters: Counters;
-  /** How long a disconnected application keeps its calls. */
+  /** The time for which a disconnected application keeps its calls. */
   readonly graceMs: number;
   /** The connection is lost; pending requests get no response from the application. */
   onDisconnected(application: Application): void;

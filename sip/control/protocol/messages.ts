@@ -17,7 +17,7 @@ export interface SipMessageMeta {
   readonly meta: MessageMeta;
   readonly transactionId: string;
   readonly dialogId: string;
-  /** Only on requests outside dialogs. */
+  /** The endpoint that received the message; set only on requests outside dialogs. */
   readonly receivedOn?: Endpoint;
 }
 

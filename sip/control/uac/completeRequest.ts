@@ -8,7 +8,7 @@ import type { Flow } from '../../transport/types.ts';
 import { bracketAddresses, overlayHeaders, ownUri, replaceLocalhost } from '../applicationMessage.ts';
 import type { Core, Dialog } from '../core.ts';
 
-/** Set by the dialog; the application cannot change them. */
+/** The headers that the dialog sets, so that applications cannot change them. */
 export const FROM_DIALOG = new Set(['from', 'to', 'call-id', 'cseq']);
 const NEEDS_CONTACT = new Set(['INVITE', 'SUBSCRIBE']);
 const IN_DIALOG_CONTACT = new Set(['INVITE', 'SUBSCRIBE', 'REFER', 'UPDATE', 'NOTIFY']);

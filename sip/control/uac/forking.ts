@@ -13,7 +13,10 @@ import type { Application } from '../protocol/applications.ts';
 /** More than any forking proxy calls at once. */
 const MAX_EARLY = 64;
 
-/** Whether the RSeq of a reliable response is not the next one of its callee. @see RFC 3262 section 4 */
+/**
+ * Returns true when a reliable response repeats an earlier one: its RSeq is not its callee's next one. @see RFC 3262
+ * section 4
+ */
 export function isRetransmittedReliable(outgoing: OutgoingRequest, response: SipResponse): boolean {
   const rseq = response.headers.get('rseq');
   if (rseq === undefined || !hasToken(response.headers, 'require', '100rel')) return false;

@@ -107,7 +107,7 @@ function watchSilence(core: Core, outgoing: OutgoingRequest): void {
   }, connectMs);
 }
 
-/** How long a TCP upgrade may take to connect, in round trips: a firewall may drop the SYN. */
+/** The time for connecting in a TCP upgrade, in round trips: a firewall may drop the SYN. */
 const CONNECT_ROUND_TRIPS = 2;
 
 /** Sends the request to the next target. @returns False when there is none. */

@@ -5,9 +5,9 @@ import type { Endpoint } from '../../transport/types.ts';
 
 /** Sends requests that are too large for UDP by TCP, and falls back to UDP. @see RFC 3261 section 18.1.1 */
 export interface TcpUpgrade {
-  /** For a large request, puts the TCP target before each UDP target. */
+  /** Puts the TCP target before each UDP target of a large request. */
   withTcpTargets(request: SipRequest, targets: Target[]): Target[];
-  /** Whether a target is the TCP attempt before its UDP fallback. */
+  /** Returns true when a target is the TCP attempt before its UDP fallback. */
   isUpgrade(tried: Endpoint, next: readonly Target[]): boolean;
   /** Skips TCP for this target for a while. */
   markUdpOnly(tried: Endpoint): void;
@@ -17,7 +17,7 @@ export interface TcpUpgrade {
 const MAX_UDP_BYTES = 1300;
 /** The Via, which is added later. */
 const VIA_BYTES = 120;
-/** How long a target without TCP is remembered. */
+/** The time for which a target without TCP is remembered. */
 const FORGET_MS = 10 * 60_000;
 const MAX_REMEMBERED = 10_000;
 

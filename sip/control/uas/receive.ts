@@ -202,7 +202,7 @@ export function sendProvisional(core: Core, incoming: IncomingRequest, response:
   incoming.provisionalRefresh = core.clock.setTimer(again, core.times.provisionalMs);
 }
 
-/** After a provisional response the application gets more time. */
+/** Extends the application's time to answer after a provisional response. */
 export function extendAnswerTimeout(core: Core, incoming: IncomingRequest): void {
   incoming.answerTimeout.cancel();
   incoming.answerTimeout = core.clock.setTimer(

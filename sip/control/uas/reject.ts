@@ -38,7 +38,8 @@ function isAtItsEnd({ headers }: SipRequest): boolean {
 }
 
 /**
- * Whether the request is merged: a forking proxy sent it by several paths, and another copy is pending or established.
+ * Returns true when the request is merged: a forking proxy sent it by several paths, and another copy is pending or
+ * established.
  *
  * @see RFC 3261 section 8.2.2.2
  */
@@ -146,10 +147,10 @@ export function rejectUnparsable(
   }
 }
 
-/** Of the calls that wait, so that strangers from however many addresses leave room for known peers. */
+/** The share of waiting calls that strangers may have, however many addresses they use. The rest is for known peers. */
 const STRANGERS_SHARE = 0.5;
 
-/** Whether a new call is within the limits. Requests of existing calls always are. */
+/** Returns true when a new call is within the limits. Requests of existing calls always are. */
 export function mayAccept(core: Core, request: SipRequest, flow: Flow, maxWaiting: number): boolean {
   if (request.method !== 'INVITE' || tagOf(request.headers.get('to')) !== undefined) return true;
   const { incomingRequests, transport } = core;

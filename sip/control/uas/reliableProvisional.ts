@@ -12,7 +12,7 @@ interface ReliablePending {
   readonly reliable: IncomingRequest['reliable'];
 }
 
-/** Whether the caller supports 100rel. @see RFC 3262 section 3 */
+/** Returns true when the caller supports 100rel. @see RFC 3262 section 3 */
 export function supportsReliable(request: SipRequest): boolean {
   return hasToken(request.headers, 'supported', '100rel') || hasToken(request.headers, 'require', '100rel');
 }
@@ -20,8 +20,8 @@ export function supportsReliable(request: SipRequest): boolean {
 /**
  * Retransmits a provisional response until its PRACK; a second one waits for the first.
  *
- * @param sent - Called when it is sent, with its RSeq.
- * @param onGiveUp - Without a PRACK for 64·T1 the call fails.
+ * @param sent - Called with its RSeq when it is sent.
+ * @param onGiveUp - Called when there is no PRACK for 64·T1, so that the call fails.
  */
 export function sendReliable(
   core: Pick<Core, 'clock' | 'sipTimes'>,
@@ -55,7 +55,7 @@ export function whenAcknowledged(incoming: ReliablePending, action: () => void):
   else action();
 }
 
-/** @returns Whether the PRACK matches the pending reliable response, or the last one before the final response. */
+/** @returns True when the PRACK matches the pending reliable response, or the last one before the final response. */
 export function acknowledgeReliable(
   core: Pick<Core, 'clock'>,
   dialog: { readonly incomingInvite: ReliablePending | undefined; lateRack: Dialog['lateRack'] },

@@ -5,7 +5,7 @@ import { isToken, splitOutside, unquote } from '../grammar.ts';
 export interface AuthParams {
   /** Lower-case: `digest`, … */
   readonly scheme: string;
-  /** By lower-case name, values without quotes. */
+  /** The parameters by lower-case name; values have no quotes. */
   readonly params: ReadonlyMap<string, string>;
 }
 

@@ -4,7 +4,7 @@ import { parseUri } from './uri.ts';
 
 /** The value of From, To, Contact, Route, Record-Route, Refer-To and similar headers. */
 export interface NameAddr {
-  /** As written, with its quotes; `''` when there is none. */
+  /** The name as written, with its quotes; `''` when there is none. */
   readonly displayName: string;
   /** The URI without brackets. */
   readonly uri: string;
@@ -16,7 +16,7 @@ export interface NameAddr {
 interface AddressParts {
   readonly displayName: string;
   readonly uri: string;
-  /** What follows the address: empty, or starting with `;`. */
+  /** The text after the address: empty, or starting with `;`. */
   readonly params: string;
 }
 
@@ -26,8 +26,8 @@ const BRACKETED = /<\s*([A-Za-z][A-Za-z0-9+.-]*:[^<>]*)>/g;
  * Parses `"Name" <uri>;params` or `uri;params`. A display name may have any characters, also without quotes or with
  * one quote: the address is what stands in brackets and begins with a scheme.
  *
- * Without brackets everything after the first semicolon belongs to the header, and the URI may hold no comma,
- * question mark or semicolon.
+ * Without brackets, everything after the first semicolon belongs to the header, and the URI may have no comma, question
+ * mark or semicolon.
  *
  * @throws {SipParseError}
  * @see RFC 3261 section 20.10, RFC 4475 sections 3.1.2.6 and 3.1.2.15

@@ -3,14 +3,14 @@ import { formatParams, isToken, type Params } from '../grammar.ts';
 
 export interface SipUri {
   readonly scheme: 'sip' | 'sips';
-  /** Still escaped, as written; `undefined` when there is none. */
+  /** The user as written, still escaped; `undefined` when there is none. */
   readonly user: string | undefined;
   readonly password: string | undefined;
   /** Name, IPv4 literal, or IPv6 literal in brackets; lower-case. */
   readonly host: string;
   readonly port: number | undefined;
   readonly params: Params;
-  /** What follows `?`, as written. */
+  /** The text after `?`, as written. */
   readonly headers: string | undefined;
 }
 
@@ -38,7 +38,7 @@ const TEL = /^(?:\+[\d().-]+|[\dA-Fa-f*#().-]+)$/;
 /**
  * Parses a SIP, SIPS or tel URI; others are kept as text.
  *
- * @param text - Without angle brackets.
+ * @param text - The URI without angle brackets.
  * @throws {SipParseError} On blanks, control characters, a bad host or port, or no scheme.
  * @see RFC 3261 section 19.1, RFC 3966
  */
