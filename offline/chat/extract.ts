@@ -43,9 +43,7 @@ export function extractVariables(
   return Object.fromEntries(values);
 }
 
-/**
- * @param isOnlyOne - Whether no other variable has its type, so that a single number in the text belongs to it.
- */
+/** @param isOnlyOne - True when no other variable has its type, so that a single number in the text belongs to it. */
 function extractOne(
   config: VariableConfig,
   context: ExtractionContext,

@@ -77,7 +77,7 @@ export const YES_PHRASES: readonly string[] = [
 /** Answers that agree as a whole: longer ones begin with the same words and say something else. */
 export const WHOLE_YES =
   /^(?:i do|i would|i am|we do|we would|we are|right|correct|exactly|fine|all right|alright)(?: (?:please|thanks|thank you|yes|yeah|sure|indeed|that is|with me|by me|for me|like that|like to|love to|go ahead|then))*$|^(?:i|we) (?:am|are|will|can)(?: still| be| both| all)* (?:there|come|coming|make it)\b/;
-/** What follows a yes that is none yet. */
+/** Matches words after a yes that take it back or postpone it. */
 export const YES_HEDGE =
   /\b(?:but|except|though|although|first|before|after|once|when|until|as soon as|as long as|provided|only|however|question|questions|instead|other|another|different|cancel|change|i know|i see|agree that)\b/;
 /** Words that agree, and refuse before a "not". */
@@ -203,7 +203,7 @@ export const YES_CUES: ReadonlySet<string> = new Set([
   ...['approves', 'consents', 'correct', 'affirmative', 'positive', 'okay', 'ok'],
   ...['si', 'acepta', 'confirma', 'ja', 'zustimmt', 'bestatigt', 'akzeptiert', 'oui', 'accepte', 'confirme'],
 ]);
-/** What needs nothing more answers no to "anything else?". */
+/** Matches answers that mean no to "anything else?". */
 export const NOTHING_MORE = /\bnothing (?:more|else|further)\b/;
 /** Words of edges that expect refusal. */
 export const NO_CUES: ReadonlySet<string> = new Set([
@@ -358,6 +358,6 @@ export const SYNONYM_OF: ReadonlyMap<string, string> = new Map(
   SYNONYMS.flatMap((group) => group.map((word) => [word, group[0] ?? word] as const)),
 );
 
-/** Where the scope of a negation ends in a transcript without punctuation. */
+/** Matches the words at which the scope of a negation ends in a transcript without punctuation. */
 export const CLAUSE_BREAK =
   /[.!?;,:，。！？；、…\n]+|\b(?=(?:but|however|instead|rather|please|pero|sino|aber|sondern|mais)\b)|(?<!\b(?:do|did|would|should|will|if|when|once|that|why|how|what|where|who|say|says|said|am|are) )\b(?=(?:i want|i need|i would|i am)\b)|(?=但|而是|我要|我想)/u;

@@ -42,7 +42,7 @@ const WISH = new RegExp(
 );
 const QUESTION =
   /^(?:(?:and|so|but|or|well|okay|ok|right|yes|then) )*(?:is|are|am|was|were|do(?! (?:it|that|so|not)\b)|does|did|has|have (?:you|they|we)|had|would|should|shall|will|can|could|may)\b/;
-/** What another person said, up to the speaker's own words. */
+/** Matches the reported words of another person, up to the speaker's own words. */
 const REPORTED =
   /\b(?:he|she|they|somebody|someone|(?:my|the|your|our) [a-z]+) (?:(?:has|have|had|just|already|always) )*(?:said|says|told|tells|confirmed|agreed|agrees|thinks)\b(?! (?:that )?(?:i|we|me to|us to)\b).*?(?=\b(?:but|so|and i|(?:can|could|may) i)\b|[.!?\n]|$)/gm;
 /** A question whatever follows, such as "have to", or "can you confirm that". */
@@ -90,7 +90,7 @@ export function clausesWithMood(text: string): Clause[] {
   });
 }
 
-/** Whether a text leaves its answer open, or asks something in place of an answer. */
+/** Returns true when a text leaves its answer open, or asks something instead of answering. */
 export function givesNoAnswer(text: string): boolean {
   return clausesWithMood(text).some(({ mood }) => mood === 'open' || mood === 'question');
 }
@@ -107,7 +107,7 @@ export function isLightVerb(verb: string): boolean {
   return termsOf(verb).some(({ word }) => LIGHT_VERBS.has(word));
 }
 
-/** What a clause wishes to do; undefined where its verb leaves that open, as in "make an appointment". */
+/** Returns the verb of a clause's wish; undefined when the verb leaves the deed open, as in "make an appointment". */
 export function wishedVerb(clause: string): Term | undefined {
   const verb =
     WISHED_VERB.exec(clause)

@@ -13,7 +13,7 @@ const CJK_INTRODUCTIONS: readonly RegExp[] = [
   /(?:我的名字是|我的名字叫|我叫做|我叫|我姓|我是|叫我)([\p{Script=Han}]{1,4}|[\p{L} ]{2,40})/u,
   /(?:私は|名前は)([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]{1,10}?)(?:です|と申します|といいます|$)/u,
 ];
-/** Where a sentence continues after a name. */
+/** Matches the place where a sentence continues after a name. */
 const NAME_END = /[,.!?;，。！？]|\s+(?:and|but|from|with|here|calling|speaking|i|und|y|et)\b/i;
 /** Words after "I am" that are not a name. */
 const NOT_A_NAME = new Set(

@@ -28,7 +28,7 @@ const NO = ['No.', 'No, thank you.'] as const;
 const FAREWELLS = ['Thank you, goodbye.', 'Thanks, bye.', 'That is all, thank you. Goodbye.'] as const;
 const GIVES_UP = 'Never mind. Goodbye.';
 
-/** Nothing was said: a note in parentheses. */
+/** Matches a note in parentheses, which is not spoken. */
 const NOTE = /^\([^)]*\)$/;
 const SENTENCE_END = /(?<=[.!?。！？])\s+|\n+/u;
 const REQUEST =
@@ -47,7 +47,7 @@ const ASKED_BY: readonly (readonly [question: RegExp, names: readonly string[]])
   [/^(?:and )?who\b/i, ['name']],
   [/\bhow (?:many|much)\b/i, ['number', 'count', 'quantity', 'amount', 'guests', 'persons', 'people']],
 ];
-/** What a goal begins with where it is a thing and no deed. */
+/** Matches the beginning of a goal that is a thing, not an action. */
 const THING = /^(?:an?|the|some|my|one|two|three|four|five|six|seven|eight|nine|ten|another|\d+)\b/i;
 const WANTS =
   /\b(?:(?:wants?|would like|needs?|wish|wishes) (?=(?:to|an?|the|some|my|your|his|her|their)\b|\d)|call(?:s|ing)? (?=to\b))/i;
@@ -159,7 +159,7 @@ function textOf(value: unknown): string {
     .slice(0, MAX_VALUE_CHARACTERS);
 }
 
-/** Whether a question is about the goal, or about a value of the facts. */
+/** Returns true when a question is about the goal, or about a value of the facts. */
 function isWanted(persona: Persona, question: string): boolean {
   if (CONFIRMATION.test(question)) return true;
   const values = Object.values(persona.facts ?? {})

@@ -30,17 +30,19 @@ export type Polarity = 'yes' | 'no';
 /** The answer that an edge expects. */
 export interface Expectation {
   readonly polarity: Polarity;
-  /** Whether its sentence names agreement itself ("agrees"), not a wish that a yes confirms ("wants to book"). */
+  /** True when its sentence names agreement itself ("agrees"), not a wish that a yes confirms ("wants to book"). */
   readonly isExplicit: boolean;
 }
 
-/** In a longer Chinese text an initial 好 or 不 is often part of another word. */
+/**
+ * The longest Chinese text in which an initial 好 or 不 is an answer. In longer texts it is often part of another word.
+ */
 const MAX_CJK_ANSWER_CHARACTERS = 8;
 
 /** Tells what somebody or something is not. */
 const NO_REFUSAL = /\b(?:am|are|is|was|were) not (?:a|an|the|my|your)\b|\bthere is (?:no|not)\b/;
 
-/** Whether a text agrees or declines; undefined when it does neither, is unsure, or leaves its answer open. */
+/** Returns whether a text agrees or declines; undefined when it does neither, is unsure, or leaves its answer open. */
 export function polarityOf(text: string): Polarity | undefined {
   if (isUnsure(text) || givesNoAnswer(text)) return undefined;
   if (EMPHATIC_NO.test(normalizedPhrase(text))) return 'no';
@@ -51,7 +53,9 @@ export function polarityOf(text: string): Polarity | undefined {
   return clauses.length > 0 && clauses.every(isNegated) ? 'no' : undefined;
 }
 
-/** Whether a text says yes, and nothing that is foreign to what it is about: "yes, I heard you" confirms nothing. */
+/**
+ * Returns true when a text says yes and nothing that is unrelated to the subject: "yes, I heard you" confirms nothing.
+ */
 export function agreesTo(text: string, about: string): boolean {
   if (polarityOf(text) !== 'yes') return false;
   const asked = termsOf(about);
@@ -68,7 +72,7 @@ function agrees(text: string): boolean {
   return beginsWithAny(text, YES_PHRASES);
 }
 
-/** Whether the user says that they do not know. */
+/** Returns true when the user says that they do not know. */
 export function isUnsure(text: string): boolean {
   return UNSURE_PHRASES.some((phrase) => containsPhrase(text, phrase));
 }

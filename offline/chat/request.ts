@@ -72,11 +72,11 @@ export interface Choice {
 export interface Persona {
   readonly prompt: string;
   readonly goal?: string | undefined;
-  /** What the caller knows, by name. */
+  /** The caller's facts by name. */
   readonly facts?: Readonly<Record<string, unknown>> | undefined;
   /** A sentence. */
   readonly hangUpWhen?: string | undefined;
-  /** What is written after the caller's last words. */
+  /** The text after the caller's last words. */
   readonly hangUp: string;
   /** Selects among words of the same meaning. */
   readonly seed: number;

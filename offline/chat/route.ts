@@ -115,7 +115,7 @@ function wordScore(sentence: string, clauses: readonly Clause[]): number {
   return isAbout ? score : Math.max(score, termOverlap(thing, terms));
 }
 
-/** Whether a wish and an edge name two things to do: "see the room" is not "book the room". */
+/** Returns true when a wish and an edge name two different actions: "see the room" is not "book the room". */
 function wishesOtherwise(wish: string, sentence: string): boolean {
   const done = wishedVerb(wish);
   const verb = WANTED_VERB.exec(sentence)?.[1] ?? '';
@@ -133,7 +133,7 @@ function namesAgreement(text: string): boolean {
 
 type Kind = 'agrees' | 'wants' | 'asks_for' | 'asks' | 'tells';
 
-/** What cannot mean an edge of a kind. */
+/** The moods that exclude an edge of each kind. */
 const EXCLUDED: Readonly<Record<Kind, readonly Mood[]>> = {
   agrees: ['open', 'question'],
   wants: ['open', 'question', 'statement'],

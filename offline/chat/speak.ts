@@ -12,7 +12,7 @@ const PERSON_SAYS =
 const NOT_A_LINE =
   /\b(?:never|not|avoid|without|instead of|called|named|tool|variable|field|marked|titled)\b[^.!?\n]*$/iu;
 
-/** What is said where a prompt has no line: an instruction is not for the caller's ears. */
+/** The words for prompts without a spoken line, since an instruction must not be read to the caller. */
 const WITHOUT_LINE: Readonly<Record<string, string>> = {
   start: 'Hello! How can I help you?',
   end: 'Goodbye.',
@@ -79,15 +79,15 @@ const RULES: readonly (readonly [RegExp, (about: string) => string])[] = [
   [/^offer (.+)/, (about) => `I can offer you ${about}.`],
 ];
 
-/** How, or on which condition, an instruction is to be followed. */
+/** Matches the manner or the condition of an instruction. */
 const MANNER =
   /\s*\b(?:in (?:one|two|three|a|at most|no more than|your own) [\w ]*?(?:sentences?|words?)|one (?:question |thing )?at a time|as well as you can|warmly|politely|briefly|kindly|clearly|slowly)\b/gi;
 const CONDITION = /\b(?:if|when|unless|until|once|before|after|while|whenever|depending|as soon as)\b/i;
 const ASKS_WHETHER = /\b(?:ask|find out)\b(?: \w+){0,3}? (?:if|whether|when)\b/gi;
-/** Between two tasks of one sentence. */
+/** Matches the place between two tasks of one sentence. */
 const NEXT_TASK =
   /[,;]?\s+(?:and then|then)\s+|[,;]?\s+and\s+(?=(?:ask|confirm|thank|say|tell|offer|greet|inform|end|hang|note|call|use|help|answer|transfer)\b)|[,;]\s+(?=(?:ask|confirm|thank|say|tell|offer|greet|inform)\b)/i;
-/** What follows a comma and is no item of a list. */
+/** Matches the text after a comma that is not an item of a list. */
 const AFTERTHOUGHT = /[,;:](?:\s+|$)(?!(?:and |or )?(?:the|a|an|your|their|his|her|my|our)\b).*$/i;
 
 /** Words before an instruction, and its addressee. */

@@ -50,7 +50,7 @@ export function normalizedPhrase(text: string): string {
   return tokenize(text).join(' ');
 }
 
-/** Whether a text contains a phrase at word boundaries, which Chinese and Japanese do not have. */
+/** Returns true when a text contains a phrase at word boundaries, which Chinese and Japanese do not have. */
 export function containsPhrase(text: string, phrase: string): boolean {
   const sought = normalizedPhrase(phrase);
   if (sought === '') return false;
@@ -72,7 +72,7 @@ export function termsOf(text: string): Term[] {
   return [...meanings.values()];
 }
 
-/** Whether a clause is negated. */
+/** Returns true when a clause is negated. */
 export function isNegated(clause: string): boolean {
   const plain = FALSE_NEGATIONS.reduce((rest, phrase) => rest.replaceAll(phrase, ' '), normalize(clause));
   return CJK_NEGATION.test(plain) || tokenize(plain).some((word) => NEGATORS.has(word));
@@ -84,7 +84,7 @@ export function clausesOf(text: string): string[] {
     .filter((clause) => clause !== undefined && clause.trim() !== '');
 }
 
-/** Whether two terms of {@link termsOf} have the same stem. */
+/** Returns true when two terms of {@link termsOf} have the same stem. */
 export function isSameTerm(one: string, other: string): boolean {
   if (one === other) return true;
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
@@ -109,7 +109,7 @@ export function termOverlap(one: readonly Term[], other: readonly Term[]): numbe
   return (balance / one.length + balance / other.length) / 2;
 }
 
-/** How many terms of `sought` a text has, negated or not. */
+/** Returns the number of terms of `sought` that a text has, negated or not. */
 export function countSharedTerms(sought: readonly Term[], text: readonly Term[]): number {
   return sought.filter(({ word }) => text.some((candidate) => isSameTerm(candidate.word, word))).length;
 }

@@ -40,14 +40,14 @@ export function chooseToolCall(request: RuleRequest, text: string): ToolDecision
   return decideOn(best.tool, text, request, true);
 }
 
-/** Whether what was said refuses, leaves open, or only asks; a question may still look something up. */
+/** Returns true when the text refuses, stays open, or only asks. A question may still look something up. */
 function isAgainst(clauses: readonly Clause[], looksUp: boolean): boolean {
   const text = clauses.map((clause) => clause.text).join('. ');
   if (clauses.some(({ mood }) => mood === 'open' || (mood === 'question' && !looksUp))) return true;
   return isUnsure(text) || polarityOf(text) === 'no';
 }
 
-/** Whether a prompt has a tool called now: one that it ties to a condition waits for the user's yes. */
+/** Returns true when a prompt wants a tool called now. A tool that it ties to a condition waits for the user's yes. */
 function isCalledAt({ name, description = '' }: Tool, prompt: string, clauses: readonly Clause[]): boolean {
   const task = prompt.split(/(?<=[.!?])\s+|\n+/).find((line) => line.split(/[^\w-]+/).includes(name));
   if (task === undefined || FORBIDS.test(task)) return false;
@@ -74,7 +74,7 @@ function scoreOf({ name, description = '' }: Tool, spoken: readonly Term[]): num
   return Math.max(byName, termOverlap(termsOf(description), spoken));
 }
 
-/** @param mayAsk - Whether to ask for missing arguments; else an incomplete call is dropped. */
+/** @param mayAsk - True to ask for missing arguments; false to drop an incomplete call. */
 function decideOn(tool: Tool, text: string, request: RuleRequest, mayAsk: boolean): ToolDecision | undefined {
   const properties = propertiesOf(tool.parameters);
   const required = requiredOf(tool.parameters);

@@ -4,7 +4,7 @@ const TAILS = ['please', 'thank you', 'thanks'];
 
 /** The sounds of English that are not noise, as the acoustic model and its dictionary name them. */
 const VOICED = 'AA AE AH AO AW AY EH ER EY IH IY L M N NG OW OY R UH UW W Y'.split(' ');
-/** What breath, clicks and hiss sound like, too. */
+/** The phones that breath, clicks and hiss sound like. */
 const NOISES = 'B CH D DH F G HH JH K P S SH T TH V Z ZH'.split(' ');
 /** More of them are speech. */
 const MAX_NOISES_BEFORE = 3;
@@ -12,7 +12,7 @@ const MAX_NOISES_AFTER = 2;
 const SOUND = 'sound_';
 /** Weight of each sound: the lower, the less is rejected. @see `npm run bench:recognition` */
 const SOUND_WEIGHT = '0.00000000000005';
-/** Of an answer with a filler word, which weighs as much as the two sounds of "um". */
+/** The weight of an answer with a filler word, which is as much as the two sounds of "um". */
 const FILLER_WEIGHT = '0.0000000000000000000000000025';
 /** Takes the rest of the weight, since weights are relative; it is never said. */
 const UNHEARD = { word: `${SOUND}unheard`, pronunciation: 'ZH OY ZH OY ZH OY ZH OY ZH OY ZH OY' };
@@ -39,9 +39,9 @@ export interface AnswerGrammar {
  * answers alone hears one of them in whatever is said; with the sounds beside them it takes what fits better, and
  * {@link answerIn} tells which.
  *
- * @param isKnown - Whether the recognizer's dictionary has a word. Phrases with unknown words are left out, since the
- *   recognizer refuses a grammar with them.
- * @returns Undefined where no phrase is left.
+ * @param isKnown - Returns true when the recognizer's dictionary has a word. Phrases with unknown words are left out,
+ *   since the recognizer refuses a grammar with them.
+ * @returns Undefined when no phrase is left.
  */
 export function answerGrammar(
   expectedAnswers: readonly string[],
@@ -78,7 +78,7 @@ export function answerGrammar(
 /**
  * The answer in what the recognizer heard, without the noise around it.
  *
- * @returns Empty where it heard other sounds than those of an answer.
+ * @returns An empty text when it heard other sounds than those of an answer.
  */
 export function answerIn(words: string): string {
   const heard = words.split(' ');

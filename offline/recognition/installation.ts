@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
-/** For Debian and Ubuntu. */
+/** The command for Debian and Ubuntu. */
 export const INSTALL_COMMAND = 'sudo apt-get install -y pocketsphinx pocketsphinx-en-us';
 
 const MODEL_FOLDERS = ['/usr/share/pocketsphinx/model', '/usr/local/share/pocketsphinx/model'] as const;
@@ -22,15 +22,15 @@ export interface PocketsphinxInstallation {
    */
   arguments(languageModel: readonly string[]): string[];
   /**
-   * @param stdout - Of a process that ended well.
+   * @param stdout - The output of a process that exited without an error.
    * @returns The words of each stretch of speech that it found between pauses.
    */
   parseWords(stdout: string): string[];
 }
 
 /**
- * @param searchPath - As in `PATH`.
- * @returns Undefined where the program or its models are missing.
+ * @param searchPath - The folders, as in `PATH`.
+ * @returns Undefined when the program or its models are missing.
  */
 export async function findPocketsphinx(searchPath: string): Promise<PocketsphinxInstallation | undefined> {
   for (const folder of MODEL_FOLDERS) {

@@ -7,7 +7,7 @@ import type { PocketsphinxInstallation } from './installation.ts';
 /** A pronunciation dictionary as it was read, since all of its lines as texts of their own take another 30 MB. */
 interface Pronunciations {
   readonly text: string;
-  /** Where the first line of each word begins. */
+  /** The position of each word's first line. */
   readonly starts: ReadonlyMap<string, number>;
 }
 
@@ -21,7 +21,7 @@ export interface LanguageModels {
  * Writes one grammar file per set of answers, and a dictionary of its words alone, with which the recognizer starts in a
  * tenth of the time that the whole dictionary takes.
  *
- * @param folder - Where the files go.
+ * @param folder - The folder for the files.
  */
 export function createLanguageModels(
   { dictionary, languageModel }: Pick<PocketsphinxInstallation, 'dictionary' | 'languageModel'>,

@@ -16,9 +16,9 @@ export class PocketsphinxNotInstalledError extends Error {
 }
 
 interface UtteranceOptions {
-  /** Where there are any, only these phrases are recognized, and what is none of them is rejected. */
+  /** The expected answers. When there are any, only they are recognized and all other speech is rejected. */
   readonly expectedAnswers?: readonly string[];
-  /** Whether the audio was resampled from 8 kHz. */
+  /** True when the audio was resampled from 8 kHz. */
   readonly isNarrowband: boolean;
 }
 

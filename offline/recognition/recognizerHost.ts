@@ -10,7 +10,7 @@ export interface Program {
   readonly priority: number;
 }
 
-/** What the host is told; `id` names the program. */
+/** An order to the host; `id` names the program. */
 export type HostOrder =
   | (Program & { readonly id: number; readonly kind: 'start' })
   | { readonly id: number; readonly kind: 'write'; readonly samples: Int16Array }
@@ -20,7 +20,7 @@ export type HostOrder =
 /** The host's message when a program has ended. */
 export interface ProgramEnd {
   readonly id: number;
-  /** Null when it was killed or could not be started. */
+  /** The exit code; null when the program was killed or could not be started. */
   readonly code: number | null;
   readonly stdout: string;
   /** The last of it, or why it could not be started. */

@@ -2,7 +2,7 @@ import type { RecognizerProcess } from './recognizerProcess.ts';
 
 /** Utterances that wait, per process: with the general model the last of them would wait a minute. */
 const MAX_WAITING_PER_PROCESS = 16;
-/** After a longer wait a caller has repeated themselves. */
+/** The longest wait. After it a caller has repeated themselves. */
 const MAX_WAIT_MS = 10_000;
 
 export class RecognizerBusyError extends Error {
@@ -33,7 +33,10 @@ interface Waiting {
  */
 export class RecognizerPool {
   readonly #options: RecognizerPoolOptions;
-  /** In order of their start; with what tells the owner of an early process that it is taken away. */
+  /**
+   * The running processes in the order of their start. The value of an early process is a callback that tells its owner
+   * that the pool takes it away.
+   */
   readonly #running = new Map<RecognizerProcess, (() => void) | undefined>();
   readonly #waiting: Waiting[] = [];
   #isClosed = false;

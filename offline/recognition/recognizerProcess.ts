@@ -6,7 +6,10 @@ import type { ProgramEnd, RecognizerHost } from './recognizerHost.ts';
 const TIMEOUT_MS = 20_000;
 /** Beyond that of this process: recognition may be late, the audio of running calls may not. */
 const NICENESS = 4;
-/** Of recognizers that a thread of raised priority starts: audio does not wait for them, and an answer does. */
+/**
+ * The niceness of recognizers that a thread of raised priority starts. Audio must not wait for them, but an answer
+ * does.
+ */
 const NICENESS_BESIDE_RAISED = 1;
 /** The calling thread. On Linux each thread has its own priority. */
 const THIS_THREAD = 0;
@@ -23,7 +26,7 @@ export class RecognizerCrashedError extends Error {
 export interface RecognizerProcess {
   /** Resolves when the process is gone. */
   readonly ended: Promise<unknown>;
-  /** @param samples - At 16 kHz. */
+  /** @param samples - The samples at 16 kHz. */
   write(samples: Int16Array): void;
   /**
    * Ends the audio.

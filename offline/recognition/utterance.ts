@@ -11,12 +11,12 @@ const SILENCE_SAMPLES = RECOGNIZER_SAMPLE_RATE_HZ / 10;
 const MAX_ATTEMPTS = 2;
 
 export interface Utterance {
-  /** @param samples - At {@link RECOGNIZER_SAMPLE_RATE_HZ}; copied. */
+  /** @param samples - The samples at {@link RECOGNIZER_SAMPLE_RATE_HZ}, which are copied. */
   push(samples: Int16Array): void;
   /**
    * Recognizes everything that was pushed so far. May be called again after more was pushed.
    *
-   * @returns Empty when nothing was said, or none of the expected answers.
+   * @returns The words; empty when nothing was said, or none of the expected answers.
    * @throws {PocketsphinxNotInstalledError}
    * @throws {RecognizerBusyError} When too many callers speak at once.
    * @throws {Error} When the recognizer fails; the signal's reason when it is aborted.
@@ -25,7 +25,7 @@ export interface Utterance {
   /**
    * Recognizes what was pushed so far by a process beside the one that goes on, where one is free.
    *
-   * @returns Empty where none is.
+   * @returns The words so far; empty when there are none.
    * @throws {Error} When the process fails or is taken away; the signal's reason when it is aborted.
    */
   interim(signal: AbortSignal): Promise<string>;
@@ -35,7 +35,7 @@ export interface Utterance {
 
 export interface PocketsphinxUtteranceDeps {
   readonly prepare: () => Promise<PreparedRecognizer>;
-  /** Whether the audio was resampled from 8 kHz. */
+  /** True when the audio was resampled from 8 kHz. */
   readonly isNarrowband: boolean;
   readonly onClose: () => void;
 }
@@ -57,7 +57,7 @@ export class PocketsphinxUtterance implements Utterance {
   #process: RecognizerProcess | undefined;
   /** Its result is awaited. */
   #finishing: RecognizerProcess | undefined;
-  /** After the first result what follows may be only silence. */
+  /** True while a process may start early. After the first result the remaining audio may be only silence. */
   #startsEarly = true;
   #isClosed = false;
 
