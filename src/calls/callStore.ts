@@ -110,7 +110,7 @@ export interface CallStore {
   mediaSamples(projectId: string, id: string): Promise<MediaSamples | undefined>;
   /** Returns the peaks; undefined before {@link CallStore.savePeaks}. */
   peaks(projectId: string, id: string): Promise<RecordingPeaks | undefined>;
-  /** Keeps the waveform of a recording for as long as the recording. @param key - Of the measured one. */
+  /** Stores a recording's waveform for as long as the recording. @param key - The key of the measured recording. */
   savePeaks(id: string, key: string, peaks: RecordingPeaks): Promise<void>;
   /** Response latencies of the sessions that had agent turns. */
   turnLatencies(instanceIds: readonly string[]): Promise<Map<string, TurnLatency>>;

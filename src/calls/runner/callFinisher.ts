@@ -41,7 +41,7 @@ export interface CallFinisherDeps {
   readonly usage: UsageCounter;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
-  /** A signed link. Default: none. @param key - Of the stored recording. */
+  /** Returns a signed link. Default: no link. @param key - The stored recording's key. */
   readonly recordingUrl?: (key: string) => string;
   /** Webhooks may be due. */
   readonly onFact: () => void;

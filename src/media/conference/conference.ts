@@ -35,7 +35,7 @@ export class Conference {
     this.#heard = new Int16Array(length);
   }
 
-  /** Adds a participant, who leaves by `close`. @param sampleRateHz - Of the participant's codec. */
+  /** Adds a participant, who leaves by `close`. @param sampleRateHz - The rate of the participant's codec. */
   join(sampleRateHz: SampleRateHz): Participant {
     const participant: Participant = new Participant({
       sampleRateHz,
@@ -83,7 +83,7 @@ export class Conference {
     if (this.#count > 0) writeMix(agent, sum, gains, this.#caller);
   }
 
-  /** Says something to all participants that neither caller nor agent hears. @param voice - As to `gather`; copied. */
+  /** Plays a voice to all participants that neither caller nor agent hears. @param voice - A frame as for `gather`; copied. */
   whisper(voice: Int16Array): void {
     for (const participant of this.#participants) participant.whisper(voice);
   }

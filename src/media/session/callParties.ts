@@ -120,7 +120,7 @@ export class CallParties {
    * Takes part in the recording of this tick.
    *
    * @param agent - The caller's output frame; overwritten.
-   * @returns That frame. Where the caller hears music, it has the other parties in place of the music.
+   * @returns The same frame. Where the caller hears music, it has the other parties in place of the music.
    */
   recorded(caller: Int16Array, agent: Int16Array): Int16Array {
     this.#aside.send(caller, agent, this.#mixFrame);

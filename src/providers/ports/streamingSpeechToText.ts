@@ -40,8 +40,8 @@ export interface RecognitionConnection {
    */
   finalize(): boolean;
   /**
-   * Leaves a vendor that has told no word of what the caller said: another one hears it again, after `reconnecting`.
-   * Absent where a connection has one vendor.
+   * Leaves a vendor that has reported no word of the caller's speech. After `reconnecting` another vendor recognizes
+   * that speech again. Undefined when the connection has only one vendor.
    *
    * @param lengthMs - The length of the audio to recognize again.
    * @param mayReconnect - True when the same vendor is connected again because no other is left.

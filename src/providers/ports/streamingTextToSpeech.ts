@@ -9,7 +9,7 @@ export interface StreamingTextToSpeech {
   readonly name: string;
   /** The sample rate of all speech. */
   readonly sampleRateHz: SampleRateHz;
-  /** Connects at once, for one call. Never throws. @param voice - Of the first text, as far as it is known. */
+  /** Connects at once, for one call. It never throws. @param voice - The first text's voice, as far as it is known. */
   connect(voice?: SpokenVoice): SynthesisConnection;
   /** Idempotent. */
   close(): Promise<void>;

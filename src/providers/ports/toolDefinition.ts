@@ -5,7 +5,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface ToolDefinition {
   readonly name: string;
   readonly description?: string;
-  /** Schema of the arguments object. Absent: the tool takes none. */
+  /** The schema of the arguments object; undefined for a tool without arguments. */
   readonly parameters?: JsonSchema;
 }
 

@@ -9,8 +9,8 @@ export interface VoiceActivityDetector {
   /** @param frame - Samples of {@link VAD_FRAME_MS}. */
   isSpeech(frame: Int16Array): boolean;
   /**
-   * Duration up to the newest frame, included, that the detector has just recognized as noise, although it may have
-   * reported speech; 0 when nothing changed. Absent where it never revises its results.
+   * Returns the duration, up to and including the newest frame, that the detector has just recognized as noise although
+   * it may have reported speech; 0 when nothing changed. Undefined for a detector that never revises its results.
    */
   reclassifiedNoiseMs?(): number;
   /** Frees its memory; idempotent. */

@@ -7,7 +7,7 @@ import { storableJson } from '../sql/storable.ts';
 /** The condition of the index `calls_traced_by_end`: traces are removed after a call's end. */
 const UNENDED = 'ended_at IS NULL AND NOT is_trace_removed';
 
-/** The condition for the calls of a list. @param said - Of the filter's `q`. */
+/** Returns the condition for the calls of a list. @param said - The sessions that the filter's `q` matches. */
 export function conditions(
   projectId: string,
   filter: CallFilter,
