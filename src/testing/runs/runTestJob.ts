@@ -146,7 +146,7 @@ async function attemptPlay(
     const draft = run.version === 'draft';
     const wanted = { projectId, sessionId, release, releaseId, draft, seed, definition };
     const { session, recordingKey, ...outcome } = await deps.play(wanted, signal);
-    if (session) await testRuns.keepSession(session);
+    if (session) await testRuns.saveSession(session);
     const result = resultOf(definition, outcome);
     return {
       status: outcome.verdicts.every(({ passed }) => passed) ? 'passed' : 'failed',

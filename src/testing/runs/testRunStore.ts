@@ -126,7 +126,7 @@ export interface TestRunStore {
   /** Runs that have not ended, oldest first. */
   unfinished(limit: number): Promise<readonly TestJobs[]>;
   /** Stores the session of a test as history. */
-  keepSession(played: PlayedSession): Promise<void>;
+  saveSession(played: PlayedSession): Promise<void>;
 }
 
 export interface RunFilter {

@@ -43,7 +43,7 @@ function job(
     list: refuse,
     cancel: refuse,
     unfinished: refuse,
-    keepSession: refuse,
+    saveSession: refuse,
     async claim() {
       if (claim.isFull) return 'wait';
       left -= 1;

@@ -93,7 +93,7 @@ export function sessionStore(database: Queryable): SessionStore {
       throw new CallwayError('conflict', 'session_changed', 'The session has ended or changed meanwhile');
     },
     async appendLateTurn(session, record) {
-      await database.query(KEEP_LATE, lateParameters(session, record));
+      await database.query(APPEND_LATE_TURN, lateParameters(session, record));
     },
     async end(projectId, sessionId, ending) {
       // What is due is determined before anything is locked: the embedded database runs one transaction at a time.
@@ -182,7 +182,7 @@ const SAVE_TURN = `
   SELECT instance_id FROM saved`;
 
 /** A turn that an earlier attempt inserted, whose response was lost, keeps its time. */
-const KEEP_LATE = `
+const APPEND_LATE_TURN = `
   WITH history AS (
     UPDATE session_history AS history
     SET message_count = message_count + cardinality($3::text[]), turns = turns + $5, variables = $2::json,

@@ -20,7 +20,7 @@ export function testPlays(
   database: Queryable,
 ): Pick<
   TestRunStore,
-  'claim' | 'saveResult' | 'release' | 'finish' | 'cancel' | 'isCanceled' | 'keepSession'
+  'claim' | 'saveResult' | 'release' | 'finish' | 'cancel' | 'isCanceled' | 'saveSession'
 > {
   return {
     async claim(runId, lane, channel, maxRunning, now) {
@@ -58,8 +58,8 @@ export function testPlays(
       const live = await database.query('SELECT FROM test_runs WHERE id = $1 AND ended_at IS NULL', [runId]);
       return live.length === 0;
     },
-    async keepSession(played) {
-      await database.query(KEEP_SESSION, sessionColumns(played));
+    async saveSession(played) {
+      await database.query(SAVE_SESSION, sessionColumns(played));
     },
   };
 }
@@ -111,7 +111,7 @@ const CANCEL = `
   )
   SELECT id FROM canceled`;
 
-const KEEP_SESSION = `
+const SAVE_SESSION = `
   WITH history AS (
     INSERT INTO session_history (instance_id, project_id, session_id, channel, provider, call_id, status, started_at,
       ended_at, end_reason, variables, message_count, turns, index_after, is_test, message_characters, event_characters)

@@ -89,11 +89,11 @@ export function webhookOutbox(database: Database): WebhookOutbox {
       return row && toSession(row);
     },
     async recordFact(instanceId, event, at) {
-      await database.query(TELL, [instanceId, event, at]);
+      await database.query(RECORD_FACT, [instanceId, event, at]);
     },
     async saveEvaluation(instanceId, evaluation, at) {
       const json = evaluation === undefined ? null : storableJson(evaluation);
-      await database.query(KEEP_EVALUATION, [instanceId, 'session.finalized', at, json]);
+      await database.query(SAVE_EVALUATION, [instanceId, 'session.finalized', at, json]);
     },
   };
 }
@@ -109,7 +109,7 @@ const SESSION = `
   FROM session_history AS history JOIN webhook_outbox USING (instance_id) WHERE instance_id = $1`;
 
 /** The last part waits for a concurrent transaction of the session, so that the fact is not missed. */
-const TELL_FACT = `
+const INSERT_FACT = `
   fact AS (
     INSERT INTO webhook_facts (instance_id, event, at)
     SELECT instance_id, $2, $3 FROM session_history WHERE instance_id = $1
@@ -117,12 +117,12 @@ const TELL_FACT = `
   )
   UPDATE webhook_outbox SET next_at = least(next_at, $3) WHERE instance_id = $1`;
 
-const TELL = `WITH ${TELL_FACT}`;
+const RECORD_FACT = `WITH ${INSERT_FACT}`;
 
-const KEEP_EVALUATION = `
+const SAVE_EVALUATION = `
   WITH history AS (
     UPDATE session_history SET evaluation = coalesce($4::json, evaluation) WHERE instance_id = $1
-  ), ${TELL_FACT}`;
+  ), ${INSERT_FACT}`;
 
 type FinalizedRow = Pick<
   SessionRow,
