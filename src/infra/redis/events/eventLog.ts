@@ -3,12 +3,12 @@ import type { EventFeed } from '../../../events/eventFeed.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 /** A client may reconnect after ten minutes; the rest is for clocks and for slow reconnects. */
-const KEEP_EVENTS_MS = 15 * 60_000;
+const EVENTS_TTL_MS = 15 * 60_000;
 /**
  * The lifetime of a quiet project's log. A client that reconnects finds its last event, and knows that it has missed
  * none.
  */
-const KEEP_QUIET_MS = 60 * 60_000;
+const QUIET_LOG_TTL_MS = 60 * 60_000;
 /** Ten minutes of 200 busy calls, twice. */
 const MAX_BYTES_PER_PROJECT = 64 * 1_048_576;
 /** Removed at once when a project has too many bytes. */
@@ -65,7 +65,7 @@ export function redisEventLog(redis: RedisConnection): EventLog {
   return {
     async append(projectId, text) {
       const channel = channelOf(redis, projectId, 'kept');
-      const bounds = [KEEP_EVENTS_MS, KEEP_QUIET_MS, MAX_BYTES_PER_PROJECT];
+      const bounds = [EVENTS_TTL_MS, QUIET_LOG_TTL_MS, MAX_BYTES_PER_PROJECT];
       return String(await run(APPEND, projectId, text, channel, ...bounds));
     },
     async announce(projectId, text) {

@@ -9,9 +9,9 @@ const ACKNOWLEDGED = 'callway:keys:revoked:heard:';
  * A node that does not acknowledge within this time counts as gone; it reads keys from the database when it comes
  * back.
  */
-const LONGEST_WAIT_MILLISECONDS = 1_000;
-const POLL_MILLISECONDS = 2;
-const KEEP_MILLISECONDS = 10_000;
+const MAX_WAIT_MS = 1_000;
+const POLL_MS = 2;
+const ACKNOWLEDGEMENT_TTL_MS = 10_000;
 
 interface Announcement {
   readonly id: string;
@@ -68,12 +68,12 @@ export function redisRevocations(publisher: RedisConnection, subscriber: RedisCo
       const announcement: Announcement = { id: uuidV7(), digests };
       const key = ACKNOWLEDGED + announcement.id;
       const { client } = publisher;
-      await orUnavailable(client.set(key, 0, 'PX', KEEP_MILLISECONDS));
+      await orUnavailable(client.set(key, 0, 'PX', ACKNOWLEDGEMENT_TTL_MS));
       const listeners = await orUnavailable(client.publish(channel, JSON.stringify(announcement)));
-      const deadline = Date.now() + LONGEST_WAIT_MILLISECONDS;
+      const deadline = Date.now() + MAX_WAIT_MS;
       while (Date.now() < deadline) {
         if (Number(await orUnavailable(client.get(key))) >= listeners) return;
-        await delay(POLL_MILLISECONDS);
+        await delay(POLL_MS);
       }
     },
   };

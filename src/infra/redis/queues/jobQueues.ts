@@ -8,7 +8,7 @@ const LOCK_MS = 15_000;
 /** A job fails for good after its worker has died this many times. */
 const MAX_STALLED_COUNT = 5;
 /** The delay until a job is available to other nodes when this one stops. */
-const HAND_OVER_MS = 100;
+const RELEASE_DELAY_MS = 100;
 
 /** A queue's name and the schema of its jobs. */
 export interface QueueDefinition<Data> {
@@ -122,7 +122,7 @@ export function openJobQueues(deps: JobQueuesDeps): JobQueues {
         // A worker may have fetched its next job before it was paused.
         (job: Job, token) =>
           paused
-            ? putOff(job, token, HAND_OVER_MS)
+            ? putOff(job, token, RELEASE_DELAY_MS)
             : runJob(job, token, { kind, handler, lockMs, signal: stopping.signal }),
         {
           connection: connect('wait'),
@@ -178,7 +178,7 @@ async function runJob<Data>(job: Job, token: string | undefined, run: JobRun<Dat
     .finally(stopRenewing)
     .catch((error: unknown) => {
       if (!signal.aborted) throw error;
-      return { afterMs: HAND_OVER_MS };
+      return { afterMs: RELEASE_DELAY_MS };
     });
   if (outcome) await putOff(job, token, outcome.afterMs);
 }
