@@ -17,20 +17,20 @@ import { runInOrder } from '../dialogs/routing.ts';
 export interface ProxiedDialogs {
   readonly dialogs: Map<string, Timer>;
   /** Cancels pending forwarded requests. */
-  readonly underWay: Map<ServerTransaction, () => void>;
+  readonly pending: Map<ServerTransaction, () => void>;
 }
 
 /** A dialog without a BYE is forgotten after this time. */
 const MAX_CALL_MS = 12 * 3_600_000;
 
 export function createProxiedDialogs(): ProxiedDialogs {
-  return { dialogs: new Map(), underWay: new Map() };
+  return { dialogs: new Map(), pending: new Map() };
 }
 
 export function closeProxiedDialogs(proxied: ProxiedDialogs): void {
   for (const timer of proxied.dialogs.values()) timer.cancel();
   proxied.dialogs.clear();
-  proxied.underWay.clear();
+  proxied.pending.clear();
 }
 
 /** Remembers the dialog of a forwarded 2xx. */
@@ -65,7 +65,7 @@ export function forwardAck(core: Core, ack: SipRequest): void {
 export function forwardInDialog(core: Core, proxied: ProxiedDialogs, transaction: ServerTransaction): void {
   const { request } = transaction;
   const refuse = (status: number) => {
-    proxied.underWay.delete(transaction);
+    proxied.pending.delete(transaction);
     transaction.respond(makeResponse(request, status, { toTag: core.ids.token() }));
   };
   if (request.method === 'INVITE') transaction.respond(makeResponse(request, 100));
@@ -84,13 +84,13 @@ export function forwardInDialog(core: Core, proxied: ProxiedDialogs, transaction
           if (response.status === 100) return;
           transaction.respond(withoutOurVia(response));
           if (response.status < 200) return;
-          proxied.underWay.delete(transaction);
+          proxied.pending.delete(transaction);
           if (request.method === 'BYE') forget(core, proxied, request);
         },
         onTimeout: () => refuse(408),
         onTransportError: () => refuse(503),
       });
-      proxied.underWay.set(transaction, () => core.transactions.cancel(client));
+      proxied.pending.set(transaction, () => core.transactions.cancel(client));
     },
     () => refuse(404),
   );
