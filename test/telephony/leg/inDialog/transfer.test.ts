@@ -34,7 +34,7 @@ const accepted: ReceivedResponse = {
 };
 
 /** A transfer whose REFER was accepted. */
-async function underWay() {
+async function pendingTransfer() {
   const clock = createSimulatedClock();
   const transfers = createTransfers({ request: async () => accepted }, 'sip:us@127.0.0.1', clock, false);
   let outcome = 'under way';
@@ -63,7 +63,7 @@ test.each([
   ['reports ringing', 'active', 'SIP/2.0 180 Ringing', 'under way'],
   ['reports nothing', 'pending', '', 'under way'],
 ])('A NOTIFY that %s', async (_what, state, body, outcome) => {
-  const { clock, transfers, settles, settled } = await underWay();
+  const { clock, transfers, settles, settled } = await pendingTransfer();
   expect(transfers.onNotify(notify(state, body))).toBe(true);
   expect(await settles()).toBe(outcome);
   clock.advance(120_000);
@@ -75,7 +75,7 @@ test.each([
 });
 
 test('A NOTIFY of another event does not concern the transfer', async () => {
-  const { transfers, settles } = await underWay();
+  const { transfers, settles } = await pendingTransfer();
   expect(transfers.onNotify(notify('terminated', '', 'dialog'))).toBe(false);
   expect(await settles()).toBe('under way');
 });
@@ -84,7 +84,7 @@ test.each([
   ['the peer hangs up', true, 'transferred'],
   ['we hang up', false, 'The transfer failed: the call ended'],
 ])('When %s, the transfer is settled', async (_what, isRemote, outcome) => {
-  const { transfers, settles } = await underWay();
+  const { transfers, settles } = await pendingTransfer();
   transfers.onLegEnded(isRemote);
   expect(await settles()).toBe(outcome);
 });
