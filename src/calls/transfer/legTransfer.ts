@@ -29,7 +29,7 @@ const UPDATE_INTERVAL_MS = 20_000;
 /** Longer than an announcement is spoken; for one whose end is not reported. */
 const ANNOUNCEMENT_TIMEOUT_MS = 120_000;
 /** The longest wait after a target's end for the NOTIFY of the caller's side. */
-const HANDED_OVER_TIMEOUT_MS = 3000;
+const REFERRAL_TIMEOUT_MS = 3000;
 const AGENT = 'agent';
 
 /** Calls the targets with legs of our own, and joins the one that takes the call with the caller. @see advanceTransfer */
@@ -44,7 +44,7 @@ export class LegTransfer {
   #joined: Target | undefined;
   #isRinging = false;
   /** Settles once the caller's side has taken both calls over, or not. Never rejects. */
-  #handingOver: Promise<void> | undefined;
+  #referral: Promise<void> | undefined;
 
   constructor(deps: TransferDeps, plan: TransferPlan) {
     this.#deps = deps;
@@ -244,7 +244,7 @@ export class LegTransfer {
       this.#advance({ type: 'joined', target: index });
       dispatch({ type: 'transfer_bridged' });
       if (this.#plan.afterJoin === 'listen') await this.#listen(media, other, target.to);
-      else if (this.#plan.mode === 'warm') this.#handingOver = this.#handOver(target);
+      else if (this.#plan.mode === 'warm') this.#referral = this.#referToTarget(target);
     } catch (error) {
       if (this.#joined === target) return onError(error, 'the agent does not listen to a transferred call');
       if (this.#state.targets[index] !== 'joining') return;
@@ -253,8 +253,11 @@ export class LegTransfer {
     }
   }
 
-  /** The parties talk through us while the caller's side takes both calls over, and go on where it does not. */
-  async #handOver({ to, leg }: Target): Promise<void> {
+  /**
+   * Asks the caller's side to connect both calls itself, by REFER with Replaces. The parties talk through us meanwhile, and
+   * continue to do so when it refuses.
+   */
+  async #referToTarget({ to, leg }: Target): Promise<void> {
     const { leg: caller, report, dispatch } = this.#deps;
     const step = { to, mode: this.#plan.mode, by: 'refer' } as const;
     try {
@@ -270,7 +273,7 @@ export class LegTransfer {
   /** A target whose call was replaced leaves before the caller's side says so. */
   async #endCall(): Promise<void> {
     const { clock, dispatch } = this.#deps;
-    if (this.#handingOver) await withTimeout(clock, this.#handingOver, HANDED_OVER_TIMEOUT_MS);
+    if (this.#referral) await withTimeout(clock, this.#referral, REFERRAL_TIMEOUT_MS);
     dispatch({ type: 'transfer_done' });
   }
 
