@@ -55,5 +55,5 @@ export function takeReadAhead(
   if (opening?.readAhead === undefined) return;
   const read: ReadAhead = JSON.parse(sealer.open(opening.readAhead));
   conversations.knowRelease(opening.session, read.release);
-  credentials.know(projectId, read.credentials);
+  credentials.prime(projectId, read.credentials);
 }

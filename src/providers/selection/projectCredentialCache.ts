@@ -38,12 +38,12 @@ export class ProjectCredentialCache {
     return ageMs < 2 * FRESH_MS && entry.known ? entry.known : ((await reading) ?? entry.known ?? []);
   }
 
-  /** They were read elsewhere a moment ago. */
-  know(projectId: string, known: Known): void {
+  /** Stores credentials that were just read elsewhere. */
+  prime(projectId: string, known: Known): void {
     Object.assign(this.#entryOf(projectId), { known, readAtMs: this.#clock.monotonicMs() });
   }
 
-  /** Reads them again and again while a session lives. @returns Ends it. */
+  /** Refreshes a project's credentials while a session lives. @returns A function that stops it. */
   keepFresh(projectId: string): () => void {
     const read = async () => void (await this.of(projectId));
     const stop = repeat(this.#clock, FRESH_MS / 2, read, this.#onError, 0);

@@ -22,7 +22,7 @@ test('What was read before the answer is known to the voice thread, and sealed o
   expect(readAhead).toMatch(/^[^{}]+$/);
   expect(readAhead).not.toContain('secret');
   const known: unknown[] = [];
-  const thread = { sealer, credentials: { know: (...what: unknown[]) => void known.push(what) } as never };
+  const thread = { sealer, credentials: { prime: (...what: unknown[]) => void known.push(what) } as never };
   const engine = { knowRelease: (...what: unknown[]) => void known.push(what) };
   takeReadAhead(thread, engine, { projectId: 'p', opening: { session, readAhead } });
   expect(known).toEqual([

@@ -26,7 +26,7 @@ function cacheOver() {
 
 test('Credentials that were read ahead are waited for neither at once nor while they are read again', async () => {
   const { cache, clock, waiting, answer } = cacheOver();
-  cache.know('p', named('ahead'));
+  cache.prime('p', named('ahead'));
   expect(await cache.of('p')).toEqual(named('ahead'));
   expect(waiting).toHaveLength(0);
   clock.advance(5_000);
@@ -39,7 +39,7 @@ test('Credentials that were read ahead are waited for neither at once nor while 
 
 test('Credentials of a session that lives are kept fresh, others are read when they are asked for', async () => {
   const { cache, clock, waiting, answer, settled } = cacheOver();
-  cache.know('p', named('ahead'));
+  cache.prime('p', named('ahead'));
   const stop = cache.keepFresh('p');
   for (let seconds = 0; seconds < 60; seconds += 1) {
     clock.advance(1_000);
