@@ -58,7 +58,7 @@ export async function startEmbeddedSipServer(
   let nextId = 1;
   let alive = true;
   let closing: Promise<void> | undefined;
-  const tell = (message: ToWorker): void => worker.postMessage(message);
+  const post = (message: ToWorker): void => worker.postMessage(message);
 
   const started = new Promise<FromWorker & { type: 'started' }>((resolve, reject) => {
     worker.on('message', (message: FromWorker) => {
@@ -91,7 +91,7 @@ export async function startEmbeddedSipServer(
     setKnownPeers(peers) {
       // Throws here, not in the thread.
       peerList(peers);
-      tell({ type: 'set_known_peers', peers });
+      post({ type: 'set_known_peers', peers });
     },
     stats: () =>
       new Promise((resolve, reject) => {
@@ -100,17 +100,17 @@ export async function startEmbeddedSipServer(
           return;
         }
         asked.set(nextId, { resolve, reject });
-        tell({ type: 'stats', id: nextId });
+        post({ type: 'stats', id: nextId });
         nextId += 1;
       }),
     trace(callId, listener) {
       const set = listeners.get(callId) ?? new Set();
-      if (set.size === 0) tell({ type: 'follow', callId });
+      if (set.size === 0) post({ type: 'follow', callId });
       listeners.set(callId, set.add(listener));
       return () => {
         if (!set.delete(listener) || set.size > 0) return;
         listeners.delete(callId);
-        tell({ type: 'unfollow', callId });
+        post({ type: 'unfollow', callId });
       };
     },
     close() {
@@ -120,7 +120,7 @@ export async function startEmbeddedSipServer(
           return;
         }
         worker.once('exit', () => resolve());
-        tell({ type: 'close' });
+        post({ type: 'close' });
       });
       return closing;
     },

@@ -9,9 +9,9 @@ import { createTracer } from './trace.ts';
 async function run(): Promise<void> {
   const port = parentPort;
   if (!port) throw new Error('this file runs in a worker thread only');
-  const tell = (message: FromWorker): void => port.postMessage(message);
-  const tracer = createTracer((entries) => tell({ type: 'trace', entries }));
-  const refusals = createRefusalBatches((refused) => tell({ type: 'refused', refused }));
+  const post = (message: FromWorker): void => port.postMessage(message);
+  const tracer = createTracer((entries) => post({ type: 'trace', entries }));
+  const refusals = createRefusalBatches((refused) => post({ type: 'refused', refused }));
   let obey: ((message: ToWorker) => Promise<void>) | undefined;
   try {
     const server = await startSipServer(workerData as SipServerOptions, {
@@ -28,19 +28,19 @@ async function run(): Promise<void> {
       if (message.type === 'follow') tracer.follow(message.callId);
       else if (message.type === 'unfollow') tracer.unfollow(message.callId);
       else if (message.type === 'set_known_peers') server.setKnownPeers(message.peers);
-      else if (message.type === 'stats') tell({ type: 'stats', id: message.id, stats: server.stats() });
+      else if (message.type === 'stats') post({ type: 'stats', id: message.id, stats: server.stats() });
       else {
         await server.close();
         tracer.close();
         refusals.close();
-        tell({ type: 'closed' });
+        post({ type: 'closed' });
         port.close();
       }
     };
     port.on('message', obey);
-    tell({ type: 'started', sipPorts: server.sipPorts, controlPort: server.controlPort });
+    post({ type: 'started', sipPorts: server.sipPorts, controlPort: server.controlPort });
   } catch (error) {
-    tell({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
+    post({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
     port.close();
   }
 }

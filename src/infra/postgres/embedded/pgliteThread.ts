@@ -18,7 +18,7 @@ const SQL_ERROR_STATUS = 100;
 /** The line of Postgres' log that says why it ends. */
 const LAST_LINE = /(?:PANIC|FATAL): .*/;
 
-const tell = (message: FromThread): void => parentPort?.postMessage(message);
+const post = (message: FromThread): void => parentPort?.postMessage(message);
 
 /** The thread of `databaseThread.ts`. An error that leaves this file ends it. */
 async function run({ folder, snapshot, port, password }: ThreadOptions): Promise<void> {
@@ -32,7 +32,7 @@ async function run({ folder, snapshot, port, password }: ThreadOptions): Promise
     },
   });
   const onFailure = (error: unknown): never => {
-    tell({ type: 'failed', reason: lastLine ?? String(error) });
+    post({ type: 'failed', reason: lastLine ?? String(error) });
     process.exit(1);
   };
   endOnFailure(database, onFailure);
@@ -49,7 +49,7 @@ async function run({ folder, snapshot, port, password }: ThreadOptions): Promise
     await database.close();
     process.exit();
   });
-  tell({ type: 'started', port: (server.address() as AddressInfo).port });
+  post({ type: 'started', port: (server.address() as AddressInfo).port });
 }
 
 /**
