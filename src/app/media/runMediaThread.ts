@@ -5,7 +5,7 @@ import { startThread } from '../../base/thread.ts';
 import type { ConnectStream } from '../../media/agentStream/streamClient.ts';
 import { createCodecRegistry } from '../../media/codecs/registry.ts';
 import { rehearseCall } from '../../media/engine/rehearsal.ts';
-import { restAfterCollections } from '../../media/engine/restAfterCollections.ts';
+import { sleepAfterCollections } from '../../media/engine/sleepAfterCollections.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
 import { ThreadServer } from '../../media/engine/threadServer.ts';
 import { RecordingWriter } from '../../media/recording/recordingWriter.ts';
@@ -38,7 +38,7 @@ export async function runMediaThread({ raisePriority, ...setup }: MediaThreadSet
   await rehearseCall(codecs);
   const hasPriority = raisePriority();
   if (hasPriority) {
-    restAfterCollections({ sleep: createThreadSleep().sleep, nowMs: () => systemClock.monotonicMs() });
+    sleepAfterCollections({ sleep: createThreadSleep().sleep, nowMs: () => systemClock.monotonicMs() });
   }
   const deps = {
     ...setup,

@@ -1,11 +1,11 @@
 import { constants, type NodeGCPerformanceDetail, PerformanceObserver } from 'node:perf_hooks';
 
 /** Sweeping takes milliseconds of a processor, which a thread without priority gets late on a busy machine. */
-const RESTS_FOR_MS = 2000;
+const ACTIVE_MS = 2000;
 /** Short beside a tick, long beside a turn of the event loop. */
-const REST_MS = 0.25;
+const SLEEP_MS = 0.25;
 
-interface Rests {
+interface SleepDeps {
   /** Blocks the calling thread. */
   readonly sleep: (ms: number) => void;
   readonly nowMs: () => number;
@@ -17,24 +17,24 @@ interface Rests {
  * event loop whether that has ended, without a pause. A thread with the real-time policy would take a whole processor for
  * that, for up to seconds: its own calls go on, but no thread without the policy runs there, perhaps not even the sweeper.
  *
- * @returns Ends it.
+ * @returns A function that ends it.
  * @see v8/src/heap/cppgc/sweeper.cc, IncrementalSweepTask
  */
-export function restAfterCollections({ sleep, nowMs }: Rests): () => void {
-  let restsUntilMs = Number.NEGATIVE_INFINITY;
+export function sleepAfterCollections({ sleep, nowMs }: SleepDeps): () => void {
+  let activeUntilMs = Number.NEGATIVE_INFINITY;
   let next: NodeJS.Immediate | undefined;
   // Not counted by the event loop, which waits for events all the same where V8 has no question.
-  const restNextTurn = () => setImmediate(rest).unref();
-  const rest = () => {
+  const sleepNextTurn = () => setImmediate(sleepOnce).unref();
+  const sleepOnce = () => {
     next = undefined;
-    if (nowMs() >= restsUntilMs) return;
-    sleep(REST_MS);
-    next = restNextTurn();
+    if (nowMs() >= activeUntilMs) return;
+    sleep(SLEEP_MS);
+    next = sleepNextTurn();
   };
   const observer = new PerformanceObserver((list) => {
     if (!list.getEntries().some(isFullCollection)) return;
-    restsUntilMs = nowMs() + RESTS_FOR_MS;
-    next ??= restNextTurn();
+    activeUntilMs = nowMs() + ACTIVE_MS;
+    next ??= sleepNextTurn();
   });
   observer.observe({ entryTypes: ['gc'] });
   return () => {

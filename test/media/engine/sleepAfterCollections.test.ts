@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import { restAfterCollections } from '../../../src/media/engine/restAfterCollections.ts';
+import { sleepAfterCollections } from '../../../src/media/engine/sleepAfterCollections.ts';
 
 setFlagsFromString('--expose-gc');
 const collectAll: () => void = runInNewContext('gc');
@@ -22,7 +22,7 @@ async function collected(): Promise<void> {
 
 test('A thread sleeps for a moment in each turn after a full collection, until that is ended', async () => {
   const sleeps: number[] = [];
-  const end = restAfterCollections({ sleep: (ms) => sleeps.push(ms), nowMs: () => 0 });
+  const end = sleepAfterCollections({ sleep: (ms) => sleeps.push(ms), nowMs: () => 0 });
   await collected();
   for (let turn = 0; turn < 3; turn++) await nextTurn();
   expect(sleeps.length).toBeGreaterThanOrEqual(2);
@@ -42,7 +42,7 @@ test('A thread sleeps no more two seconds after the last full collection', async
     nowMs += 2000;
     return nowMs;
   };
-  onTestFinished(restAfterCollections({ sleep: (ms) => sleeps.push(ms), nowMs: nextLook }));
+  onTestFinished(sleepAfterCollections({ sleep: (ms) => sleeps.push(ms), nowMs: nextLook }));
   await collected();
   for (let turn = 0; turn < 3; turn++) await nextTurn();
   expect(nowMs).toBeGreaterThanOrEqual(4000);
