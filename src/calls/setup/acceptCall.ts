@@ -85,7 +85,7 @@ export async function acceptCall(
   });
   return await withSpan(span, async () => {
     const prepared = await prepareCall(deps, { ...order, traceparent: span.traceparent });
-    const accept = prepared.call.status === 'scheduled' ? scheduleCall : placeCall;
+    const accept = prepared.call.status === 'scheduled' ? scheduleCall : queueCall;
     return await accept(deps, prepared, insertOnce);
   });
 }
@@ -137,7 +137,7 @@ export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promis
   return { call, session, started };
 }
 
-async function placeCall(
+async function queueCall(
   deps: AcceptCallDeps,
   { call, session, started }: PreparedCall,
   insertOnce: InsertOnce,
