@@ -98,7 +98,7 @@ async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): 
     body,
     confirmBeforeLastByte: beforeLastByte,
     timeoutMs: DELIVERY_TIMEOUT_MS,
-    excerpt: { maxBytes: MAX_ANSWER_CHARACTERS * MAX_CHARACTER_BYTES, withinMs: ANSWER_TEXT_MS },
+    excerpt: { maxBytes: MAX_ANSWER_CHARACTERS * MAX_CHARACTER_BYTES, bodyTimeoutMs: ANSWER_TEXT_MS },
   });
   const answer = textOf(answered);
   if (status >= 200 && status < 300) return { ok: true, status, answer };

@@ -35,10 +35,10 @@ export interface GuardedRequest {
   readonly maxResponseBytes?: number;
   /**
    * Limits a response whose status is what matters. At most the first `maxBytes` of its body are read, and only those
-   * that arrive within `withinMs` after the headers; then the connection is closed. `timeoutMs` ends with the headers.
+   * that arrive within `bodyTimeoutMs` after the headers; then the connection is closed. `timeoutMs` ends with the headers.
    * A failure after them ends the body.
    */
-  readonly excerpt?: { readonly maxBytes: number; readonly withinMs: number };
+  readonly excerpt?: { readonly maxBytes: number; readonly bodyTimeoutMs: number };
   /**
    * Reuses an idle connection to the same host and address. The server may close it at that moment and the request
    * may be lost: not for requests that must be sent exactly once. @default false
@@ -119,7 +119,7 @@ export function createGuardedHttpClient(deps: GuardedHttpClientDeps): GuardedHtt
         maxBytes: excerpt.maxBytes,
         startTimer(stop) {
           deadline.end();
-          return clock.setTimer(stop, excerpt.withinMs);
+          return clock.setTimer(stop, excerpt.bodyTimeoutMs);
         },
       },
     };

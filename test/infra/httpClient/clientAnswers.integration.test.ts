@@ -130,7 +130,7 @@ describe('hostile answers', () => {
 
   it('are closed after their beginning when only an excerpt is read', async () => {
     const server = await serve((_request, response) => response.writeHead(200).write('drip'));
-    const excerpt = { maxBytes: 2, withinMs: 10_000 };
+    const excerpt = { maxBytes: 2, bodyTimeoutMs: 10_000 };
     const answer = await client().request({ ...get(`http://127.0.0.1:${server.port}/`), excerpt });
     expect(answer).toMatchObject({ status: 200, body: Buffer.from('dr') });
     await until(() => server.open() === 0);
@@ -147,7 +147,7 @@ describe('hostile answers', () => {
       clock.advance(9_999);
       response.writeHead(200).flushHeaders();
     });
-    const excerpt = { maxBytes: 2, withinMs: 700 };
+    const excerpt = { maxBytes: 2, bodyTimeoutMs: 700 };
     const request = { ...get(`http://127.0.0.1:${server.port}/`), excerpt };
     const pending = client({ clock: { ...clock, setTimer } }).request(request);
     await until(() => delays.includes(700));

@@ -10,7 +10,7 @@ import { listenOnLoopback, serveOnLoopback, testAuthority } from '../../support/
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const BODY = '{"event":"session.ended"}';
-const excerpt = { maxBytes: 100, withinMs: 10_000 };
+const excerpt = { maxBytes: 100, bodyTimeoutMs: 10_000 };
 /** Larger than the socket buffers of both ends. */
 const LONG = Buffer.alloc(32_000_000, 0x61);
 const cleanups = useCleanups();
