@@ -5,8 +5,8 @@ import type { SpeechToSpeechRequest } from '../ports/speechToSpeech.ts';
 export class LiveNews {
   /** The person has not heard all of the last answer, and the API cannot cut it. */
   isCut = false;
-  /** The paragraphs of the instructions that it knows. */
-  readonly #told = new Set<string>();
+  /** The paragraphs of the instructions that were sent. */
+  readonly #sent = new Set<string>();
   #kept: readonly ChatMessage[] = [];
 
   /**
@@ -14,7 +14,7 @@ export class LiveNews {
    * audio.
    */
   untilNow({ instructions, messages }: SpeechToSpeechRequest, isHeard: boolean): readonly ChatMessage[] {
-    this.#told.clear();
+    this.#sent.clear();
     this.#takeParagraphs(instructions);
     this.#kept = [];
     this.isCut = false;
@@ -30,12 +30,12 @@ export class LiveNews {
     }
     this.isCut = false;
     this.keep(news);
-    const told = this.#kept;
+    const kept = this.#kept;
     this.#kept = [];
-    return [...notes.map((content) => ({ role: 'system' as const, content })), ...told];
+    return [...notes.map((content) => ({ role: 'system' as const, content })), ...kept];
   }
 
-  /** Is told with the next answer. */
+  /** Keeps messages for the next answer. */
   keep(news: readonly ChatMessage[]): void {
     this.#kept = [...this.#kept, ...news.filter(({ role }) => role !== 'tool')];
   }
@@ -45,8 +45,8 @@ export class LiveNews {
     const added = instructions
       .split('\n\n')
       .slice(0, -1)
-      .filter((one) => !this.#told.has(one));
-    for (const paragraph of added) this.#told.add(paragraph);
+      .filter((one) => !this.#sent.has(one));
+    for (const paragraph of added) this.#sent.add(paragraph);
     return added;
   }
 }

@@ -67,9 +67,9 @@ export function createLiveSpeech(deps: LiveSpeechDeps): SpeechToSpeech {
 }
 
 /**
- * One conversation. The API fixes instructions and tools with the first message of a connection: the next step of a
- * pathway needs another connection, which is told the conversation. What the person says while the model still generates is held back:
- * it would stop the model, which Callway decides.
+ * One conversation. The API fixes instructions and tools with the first message of a connection. The next step of a
+ * pathway therefore needs another connection, which gets the conversation. The person's words are held back while the
+ * model still generates: they would stop the model, which only Callway may do.
  */
 class LiveConnection implements SpeechToSpeechConnection {
   readonly #deps: LiveSpeechDeps;
@@ -143,8 +143,8 @@ class LiveConnection implements SpeechToSpeechConnection {
       this.#news.keep(request.news);
       this.#send(toolResponse(results));
     } else {
-      const told = isAnother ? this.#news.untilNow(request, hasAudio) : this.#news.take(request);
-      if (told.length > 0 || !hasAudio) this.#send(contentMessage(told, !hasAudio));
+      const news = isAnother ? this.#news.untilNow(request, hasAudio) : this.#news.take(request);
+      if (news.length > 0 || !hasAudio) this.#send(contentMessage(news, !hasAudio));
     }
     if (hasAudio) this.#endUtterance();
   }

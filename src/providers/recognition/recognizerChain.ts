@@ -69,7 +69,7 @@ interface Link {
   /** Position of its first sample in the stream. */
   readonly startMs: number;
   /** True once it has reported words. */
-  hasTold: boolean;
+  hasReported: boolean;
 }
 
 interface ChainedConnectionDeps extends RecognizerChainDeps {
@@ -184,7 +184,7 @@ class ChainedConnection implements RecognitionConnection {
     if (!isFirst) this.#onEvent({ type: 'reconnecting' });
     this.#expectAnswer('did not connect in time');
     const { startMs } = this.#history;
-    const link = { vendor, startMs, hasTold: false };
+    const link = { vendor, startMs, hasReported: false };
     this.#link = link;
     this.#connection = this.#open(link, this.#history.chunks(), () => undefined);
   }
@@ -212,7 +212,7 @@ class ChainedConnection implements RecognitionConnection {
       maxAgeMs,
       connect: (onEvent) => {
         const { startMs, chunks } = this.#history.recent(OVERLAP_MS);
-        link = { vendor, startMs, hasTold: false };
+        link = { vendor, startMs, hasReported: false };
         return this.#open(link, chunks, onEvent);
       },
       onReplaced: (replacement) => {
@@ -250,8 +250,8 @@ class ChainedConnection implements RecognitionConnection {
 
   /** A vendor may refuse the key only after it has connected: words alone prove that it works. */
   #onWorking(link: Link): void {
-    if (link.hasTold) return;
-    link.hasTold = true;
+    if (link.hasReported) return;
+    link.hasReported = true;
     this.#deps.breakers.succeeded(link.vendor.name);
     this.#deps.metrics(link.vendor.name).recordOutput();
     if (this.#deaf && this.#deaf.vendor !== link.vendor)

@@ -160,7 +160,7 @@ class TrunkMonitor {
   #registered: RegistrationState | undefined;
   #logged: string | null = null;
   /** The state that was last reported; at first nothing is known. */
-  #told = toldOf(UNKNOWN_HEALTH);
+  #reported = reportedOf(UNKNOWN_HEALTH);
 
   constructor(trunk: Trunk, deps: TrunkMonitorDeps) {
     this.trunk = trunk;
@@ -194,8 +194,8 @@ class TrunkMonitor {
       lastOptionsMs,
       error: error && this.#shown(error),
     };
-    if (toldOf(health) !== this.#told) this.#deps.onHealthChange?.(this.trunk, health);
-    this.#told = toldOf(health);
+    if (reportedOf(health) !== this.#reported) this.#deps.onHealthChange?.(this.trunk, health);
+    this.#reported = reportedOf(health);
     this.#deps.board
       .publish(this.trunk.id, { ...health, serviceRoute: this.#registered?.serviceRoute ?? [] })
       .catch((failure: unknown) => this.#deps.onError(failure, 'publishing the health of a trunk failed'));
@@ -218,7 +218,7 @@ class TrunkMonitor {
 }
 
 /** Returns the fields whose change is reported. The response time is not one of them. */
-function toldOf({ reachable, registered, error }: Health): string {
+function reportedOf({ reachable, registered, error }: Health): string {
   return JSON.stringify([reachable, registered, error]);
 }
 

@@ -31,7 +31,7 @@ export class Transcripts {
     const unclaimed = [...this.#items].find(([, item]) => item.commit === undefined);
     if (unclaimed) this.#claim(commit, ...unclaimed);
     else if (isSent) this.#unnamed.push(commit);
-    else this.#tellSoon({ commit, text: '', isFinal: true });
+    else this.#reportSoon({ commit, text: '', isFinal: true });
     return commit;
   }
 
@@ -48,14 +48,14 @@ export class Transcripts {
   onWords(itemId: string, delta: string): void {
     const item = this.#itemOf(itemId);
     item.text = (item.text + delta).slice(0, MAX_CHARACTERS);
-    this.#tell(item);
+    this.#report(item);
   }
 
   onComplete(itemId: string, transcript: string): void {
     const item = this.#itemOf(itemId);
     item.text = transcript.slice(0, MAX_CHARACTERS);
     item.isFinal = true;
-    this.#tell(item);
+    this.#report(item);
     if (item.commit !== undefined) this.#items.delete(itemId);
   }
 
@@ -79,15 +79,15 @@ export class Transcripts {
   #claim(commit: number, itemId: string, item: Item): void {
     item.commit = commit;
     if (item.isFinal) this.#items.delete(itemId);
-    if (item.text !== '' || item.isFinal) this.#tellSoon(item);
+    if (item.text !== '' || item.isFinal) this.#reportSoon(item);
   }
 
   /** The committer knows the number first. */
-  #tellSoon(item: Item): void {
-    queueMicrotask(() => this.#tell(item));
+  #reportSoon(item: Item): void {
+    queueMicrotask(() => this.#report(item));
   }
 
-  #tell({ commit, text, isFinal }: Item): void {
+  #report({ commit, text, isFinal }: Item): void {
     if (commit !== undefined) this.#onEvent({ type: 'transcript', commit, text: text.trim(), isFinal });
   }
 }
