@@ -6,7 +6,7 @@ import type { StreamDeps } from './streamWithRetry.ts';
 export interface Credentials {
   /** The API key; undefined for an endpoint without keys. */
   readonly apiKey?: string | undefined;
-  /** Default: the vendor's own. */
+  /** The vendor's address. Default: the vendor's own. */
   readonly baseUrl?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface ChatOptions extends ProviderOptions {
 }
 
 export interface SpeechToTextOptions extends ProviderOptions {
-  /** Default: the vendor's own. */
+  /** The model. Default: the vendor's own. */
   readonly model?: string | undefined;
   /** The options of this vendor alone, by the names of its API. */
   readonly options?: unknown;
@@ -43,7 +43,7 @@ export interface SpeechToTextOptions extends ProviderOptions {
 export interface TextToSpeechOptions extends ProviderOptions {
   /** The model for texts that name none. Default: the vendor's own. */
   readonly model?: string | undefined;
-  /** The same. */
+  /** The voice. Default: the vendor's own. */
   readonly voice?: string | undefined;
   /** The options of this vendor alone, by the names of its API. */
   readonly options?: unknown;
@@ -52,15 +52,15 @@ export interface TextToSpeechOptions extends ProviderOptions {
 }
 
 export interface SpeechToSpeechOptions extends ProviderOptions {
-  /** Default: the vendor's own. */
+  /** The model. Default: the vendor's own. */
   readonly model?: string | undefined;
-  /** The same. */
+  /** The voice. Default: the vendor's own. */
   readonly voice?: string | undefined;
   /** Checks a base URL that a user configures; undefined for the operator's own. */
   readonly guard?: WebSocketGuard | undefined;
 }
 
-/** One vendor's embedding models. */
+/** A vendor's embedding models. */
 export interface EmbeddingProvider {
   readonly embedders: readonly Embedder[];
   close(): Promise<void>;

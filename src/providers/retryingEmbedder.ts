@@ -5,7 +5,7 @@ import type { Embedder } from './ports/embedder.ts';
 import type { ProviderMetrics } from './ports/metrics.ts';
 import { ModelError } from './ports/modelError.ts';
 
-/** Doubles with each attempt. */
+/** The delay before the second attempt. It doubles with each attempt. */
 const FIRST_DELAY_MS = 500;
 /** An endpoint that asks for a longer delay is not asked again; the caller may try later. */
 const MAX_DELAY_MS = 30_000;

@@ -101,7 +101,7 @@ interface Progress {
   readonly startedMs: number;
 }
 
-/** One request, with its timeouts. */
+/** An attempt of a request, with its timeouts. */
 class Attempt {
   readonly #deps: StreamDeps;
   readonly #abort: LinkedAbort;

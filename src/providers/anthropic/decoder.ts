@@ -5,7 +5,7 @@ import { ModelError } from '../ports/modelError.ts';
 import type { StreamedResponse } from '../streamWithRetry.ts';
 import { streamedError } from './errors.ts';
 
-/** More than any model writes in one answer. */
+/** The longest answer, far above what a model writes. */
 const MAX_ANSWER_CHARACTERS = 1_000_000;
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {

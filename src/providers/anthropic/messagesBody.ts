@@ -3,7 +3,7 @@ import type { ChatMessage, ToolCall } from '../ports/chatMessage.ts';
 import type { ChatRequest } from '../ports/chatModel.ts';
 import type { JsonSchema, ToolChoice, ToolDefinition } from '../ports/toolDefinition.ts';
 
-/** The API requires a limit. */
+/** The limit of answers, which the API requires. */
 const MAX_TOKENS = 4096;
 const NO_ARGUMENTS: JsonSchema = { type: 'object', properties: {} };
 const EFFORTS: readonly unknown[] = ['low', 'medium', 'high', 'xhigh', 'max'];

@@ -20,7 +20,7 @@ const BASE_URL = 'https://streaming.assemblyai.com';
 /** Messages of 50 to 1000 ms are taken. */
 const CHUNK_MS = 60;
 const MIN_CHUNK_MS = 50;
-/** Sessions end after 3 hours. */
+/** The age at which a connection is replaced. Sessions end after 3 hours. */
 const MAX_AGE_MS = 170 * 60_000;
 /**
  * The codes, in errors and as close codes, of an account or a request that would be refused again. A retry after any
@@ -52,7 +52,7 @@ const message = z.looseObject({ type: z.string() });
 const failure = z.object({ error_code: z.number().optional(), error: z.string().default('') });
 
 /**
- * Universal-Streaming.
+ * Creates a recognizer for Universal-Streaming.
  *
  * @throws {ZodError} When the options are not the vendor's.
  * @see https://www.assemblyai.com/docs/streaming/message-sequence

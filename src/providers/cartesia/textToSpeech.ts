@@ -19,11 +19,11 @@ import { createSocketSynthesizer, type VendorSynthesizerDeps } from '../synthesi
 export const API_VERSION = '2025-04-16';
 const SAMPLE_RATE_HZ = 24_000;
 const DEFAULT_VOICE = 'a0e99841-438c-4a64-b679-ae501e7d6091';
-/** The vendor takes dozens. */
+/** The most texts on one connection. The vendor accepts dozens. */
 const MAX_TEXTS = 10;
 /** The time that the vendor waits for more words before it speaks. The vendor's own default is three seconds. */
 const MAX_BUFFER_DELAY_MS = 300;
-/** The vendor's range. */
+/** The vendor's range of speeds. */
 const [SLOWEST, FASTEST] = [0.6, 1.5];
 
 const message = z.looseObject({ type: z.string(), context_id: z.string().nullish() });
@@ -41,7 +41,7 @@ const timestamps = z.object({
 });
 
 /**
- * Streaming synthesis by Cartesia.
+ * Creates a synthesizer for Cartesia.
  *
  * @throws {ZodError} When the options are not the vendor's.
  * @see https://docs.cartesia.ai/api-reference/tts/websocket

@@ -10,12 +10,12 @@ const THOUGHTS = [
   ...['think', 'thinking', 'thought', 'reasoning', 'analysis', 'reflection', 'scratchpad'],
   ...['seed:think', 'longcat_think'],
 ];
-/** What models write around calls that their server has not read. */
+/** The marks that models write around tool calls that their server has not parsed. */
 const CALLS = [
   ...['tool_call', 'tool_calls', 'toolcall', 'function_calls', 'minimax:tool_call', 'seed:tool_call'],
   ...['|dsml|function_calls', '|dsml|tool_calls'],
 ];
-/** What models that have thought write around what they say. */
+/** The marks that models write around their answer after a thought. */
 const ANSWERS = ['answer', 'response'];
 const tags = (names: readonly string[], before: string) => names.map((name) => `${before}${name}>`);
 
@@ -73,13 +73,13 @@ const BARRED_EFFECTS: readonly (readonly [RegExp, Effect])[] = [
 ];
 
 const escaped = (text: string) => text.replaceAll(/[[\]]/g, '\\$&').replaceAll('|', '[|｜]');
-/** As the tables above have it. */
+/** Returns a mark with the spelling of the tables above. */
 const normalized = (mark: string) => mark.toLowerCase().replaceAll('｜', '|').replaceAll('▁', '_');
 const BARRED = '<[|｜]([\\p{L}\\p{N}_▁-]{1,40})[|｜]>';
 const MARK = new RegExp(`${BARRED}|${[...EFFECTS.keys()].map(escaped).join('|')}`, 'giu');
 const MARK_STARTS = /[<[◁]/;
 const PART_OF_BARRED = /^<[|｜][\p{L}\p{N}_▁-]{0,40}[|｜]?$/u;
-/** No mark is longer. */
+/** The length of the longest mark. */
 const MAX_MARK_CHARACTERS = 45;
 /** Headers that end with their line: the others end with a mark. */
 const HEADERS_OF_A_LINE: ReadonlySet<string> = new Set(['<|im_start|>', '<start_of_turn>', '<|turn>']);
@@ -87,7 +87,7 @@ const OWN_MESSAGE = /^\s*(?:$|assistant|model|final)/i;
 
 export interface Spoken {
   readonly text: string;
-  /** All texts before were a thought: the model's template begins it, so that only its end is written. */
+  /** True when all text so far was a thought, because the model's template began it and only its end is written. */
   readonly endsThought: boolean;
 }
 
@@ -101,7 +101,7 @@ export class SpokenText {
   #state: State;
   /** The end of the text that may be the beginning of a mark. */
   #held = '';
-  /** Text of the state `presumed`. */
+  /** The text of the state `presumed`. */
   #presumed = '';
   #header = '';
   #isHeaderOfALine = false;

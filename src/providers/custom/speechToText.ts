@@ -25,14 +25,14 @@ const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), message: z.string(), retryable: z.boolean().default(false) }),
 ]);
 
-/** Other kinds are ignored. */
+/** The kinds of messages that are read; others are ignored. */
 const KNOWN: ReadonlySet<string> = new Set(['partial', 'final', 'end_of_turn', 'turn_resumed', 'error']);
 
 export interface CustomSpeechToTextDeps extends SocketRecognizerDeps {
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly model?: string | undefined;
-  /** The server's own. */
+  /** The server's own options. */
   readonly options?: unknown;
 }
 

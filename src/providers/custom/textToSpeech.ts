@@ -27,7 +27,7 @@ const message = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Other kinds are ignored. */
+/** The kinds of messages that are read; others are ignored. */
 const KNOWN: ReadonlySet<string> = new Set(['words', 'done', 'error']);
 
 export interface CustomTextToSpeechDeps extends SynthesisLineDeps {
@@ -35,7 +35,7 @@ export interface CustomTextToSpeechDeps extends SynthesisLineDeps {
   readonly apiKey?: string | undefined;
   readonly model?: string | undefined;
   readonly voice?: string | undefined;
-  /** The server's own. */
+  /** The server's own options. */
   readonly options?: unknown;
 }
 

@@ -40,12 +40,12 @@ const failure = z.object({ code: z.string().default(''), description: z.string()
 const REFUSED = /INVALID|UNAUTHORIZED|FORBIDDEN|BAD_REQUEST|UNSUPPORTED|INSUFFICIENT|UNPARSABLE/;
 
 export interface FluxSettings extends DeepgramSettings {
-  /** Default: by the language. */
+  /** The model. Default: chosen by the language. */
   readonly model: string | undefined;
 }
 
 /**
- * Flux, which tells turns.
+ * The protocol of Flux models, which detect turns.
  *
  * @see https://developers.deepgram.com/reference/speech-to-text/listen-flux
  */

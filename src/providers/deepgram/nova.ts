@@ -95,7 +95,7 @@ class NovaConnection implements ProtocolConnection {
   readonly target: WebSocketTarget;
   readonly goodbye = JSON.stringify({ type: 'CloseStream' });
   readonly #audio: SentAudio;
-  /** Final segments of the turn. */
+  /** The final segments of the turn. */
   #segments: string[] = [];
   #words: HeardWord[] = [];
   #language: string | undefined;

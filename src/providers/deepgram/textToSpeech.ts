@@ -17,7 +17,7 @@ import { authorization } from './settings.ts';
 
 const SAMPLE_RATE_HZ = 24_000;
 const DEFAULT_VOICE = 'aura-2-thalia-en';
-/** The vendor's range. */
+/** The vendor's range of speeds. */
 const [SLOWEST, FASTEST] = [0.7, 1.5];
 
 const message = z.object({

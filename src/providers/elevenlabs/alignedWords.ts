@@ -1,6 +1,6 @@
 import type { TimedWord } from '../ports/streamingSpeechToText.ts';
 
-/** Times of characters. */
+/** The times of characters. */
 export interface Alignment {
   readonly chars: readonly string[];
   readonly charStartTimesMs: readonly number[];

@@ -29,7 +29,7 @@ const INACTIVITY_TIMEOUT_SECONDS = 180;
 const KEEP_ALIVE_MS = 10_000;
 /** Characters before the first audio, and between the next; the vendor's own schedule begins at 120, a second later. */
 const CHUNK_LENGTHS = [50, 120, 200, 260];
-/** The vendor's range. */
+/** The vendor's range of speeds. */
 const [SLOWEST, FASTEST] = [0.7, 1.2];
 
 const alignment = z.object({

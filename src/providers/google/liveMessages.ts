@@ -40,7 +40,7 @@ const serverMessage = z.object({
       totalTokenCount: z.number().default(0),
     })
     .optional(),
-  /** The connection ends soon. */
+  /** The server sends it when the connection ends soon. */
   goAway: z.object({}).optional(),
 });
 
@@ -93,7 +93,7 @@ export function audioMessage(samples: Uint8Array): string {
 export const ACTIVITY_START = JSON.stringify({ realtimeInput: { activityStart: {} } });
 export const ACTIVITY_END = JSON.stringify({ realtimeInput: { activityEnd: {} } });
 
-/** @param isComplete - The model is to answer. */
+/** @param isComplete - True when the model must answer. */
 export function contentMessage(messages: readonly ChatMessage[], isComplete: boolean): string {
   const turns = messages.flatMap(turnsOf);
   if (isComplete && turns.at(-1)?.role !== 'user') turns.push(turn('user', YOUR_TURN));

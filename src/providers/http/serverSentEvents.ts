@@ -3,11 +3,14 @@ import { TextDecoderStream, TransformStream } from 'node:stream/web';
 import { EventSourceParserStream, ParseError } from 'eventsource-parser/stream';
 import { ModelError } from '../ports/modelError.ts';
 
-/** Far beyond any event; an endpoint that exceeds it does not speak this protocol. */
+/** The longest event. An endpoint that exceeds it does not speak this protocol. */
 const MAX_EVENT_CHARACTERS = 1024 * 1024;
-/** More than a model writes at once: other calls of the thread go on before the next ones. */
+/**
+ * The most events that are read at once, more than a model sends at once. Other calls of the thread continue before the
+ * next ones.
+ */
 const EVENTS_AT_ONCE = 50;
-/** OpenAI's end of a stream. */
+/** The end of a stream in OpenAI's API. */
 export const DONE = '[DONE]';
 
 /** Some servers leave it out of the last event. */

@@ -48,7 +48,7 @@ function* answer(request: ChatRequest, makeId: MakeId): Generator<ChatEvent> {
   };
 }
 
-/** Its tokens are words, so that clients that count tokens can be tried offline too. */
+/** Counts words as tokens, so that clients that count tokens can be tested offline too. */
 function usageOf({ messages }: ChatRequest, answered: string): Usage {
   const promptTokens = messages.reduce((sum, { content }) => sum + wordsIn(content ?? ''), 0);
   const completionTokens = wordsIn(answered);

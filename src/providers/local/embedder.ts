@@ -6,11 +6,11 @@ import { ModelError } from '../ports/modelError.ts';
 const BATCH_SIZE = 4;
 
 export interface LocalEmbedder extends Embedder {
-  /** Rejects what is pending. Idempotent. */
+  /** Rejects pending requests. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Offline embeddings for English. */
+/** Creates an embedder for English that works offline. */
 export function createLocalEmbedder(): LocalEmbedder {
   const encoder = createSentenceEncoder(startThread);
   return {

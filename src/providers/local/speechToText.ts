@@ -17,7 +17,7 @@ export { findPocketsphinx, INSTALL_COMMAND } from '../../../offline/recognition/
 const KEPT_NOISE = 0.15;
 /** Wideband audio is heard as on a telephone: all that is measured is measured there. */
 const TELEPHONE_RATE_HZ = 8000;
-/** Longer chunks are resampled in pieces. */
+/** The length up to which a chunk is resampled at once; longer ones are resampled in pieces. */
 const RESAMPLED_SECONDS = 1;
 
 /**

@@ -7,7 +7,7 @@ export { FLITE_SAMPLE_RATE_HZ };
 
 const VOICES: ReadonlySet<string> = new Set(['rms', 'slt', 'kal16']);
 
-/** Offline speech synthesis for English. */
+/** Creates a synthesizer for English that works offline. */
 export function createLocalTextToSpeech(options: Omit<FliteOptions, 'startThread'> = {}): TextToSpeech {
   const flite = createFlite({ ...options, startThread });
   return {

@@ -9,7 +9,7 @@ import { asArray, asCount, asText, isRecord } from './looseJson.ts';
 import { ToolCallAssembler } from './toolCallAssembler.ts';
 import { WellFormedText } from './wellFormedText.ts';
 
-/** More than any model writes in one answer: a model that repeats itself has no other end. */
+/** The longest answer. It ends the answer of a model that repeats itself. */
 const MAX_ANSWER_CHARACTERS = 1_000_000;
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {

@@ -6,7 +6,10 @@ import type { OpenAiEndpoint } from './endpoint.ts';
 import { refusalOf, toModelError } from './errors.ts';
 import { asArray, isRecord } from './looseJson.ts';
 
-/** Well below what endpoints accept (2,048 texts, 300,000 tokens); vectors of 3,072 numbers as text are 4 MB. */
+/**
+ * The texts of one request, well below what endpoints accept (2,048 texts, 300,000 tokens). Vectors of 3,072 numbers as
+ * text are 4 MB.
+ */
 const BATCH_SIZE = 48;
 const BATCH_CHARACTERS = 120_000;
 const FLOAT_BYTES = 4;

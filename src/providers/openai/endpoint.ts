@@ -11,9 +11,9 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 export interface EndpointOptions {
   /** The API key; undefined for an endpoint without keys. */
   readonly apiKey?: string | undefined;
-  /** Default {@link OPENAI_BASE_URL}. */
+  /** The base URL. Default: {@link OPENAI_BASE_URL}. */
   readonly baseUrl?: string | undefined;
-  /** Follows the base URL. */
+  /** A path after the base URL. */
   readonly path?: string;
   /** Checks addresses that users configure; undefined for the operator's own. */
   readonly guard?: WebSocketGuard | undefined;
@@ -22,7 +22,7 @@ export interface EndpointOptions {
 /** An OpenAI-compatible endpoint: the SDK's client over connections of its own. */
 export interface OpenAiEndpoint {
   readonly client: OpenAI;
-  /** Host name, without the port. */
+  /** The host name without the port. */
   readonly host: string;
   /** Removes the key, and everything that looks like one, from a text. */
   redact(text: string): string;

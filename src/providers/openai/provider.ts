@@ -62,7 +62,7 @@ function withThoughtSignatures(body: ChatBody): ChatBody {
   return { ...body, messages };
 }
 
-/** The batch endpoint. */
+/** Creates a recognizer for the batch endpoint. */
 export function createSpeechToText(options: SpeechToTextOptions): SpeechToText {
   const { credentials, guard } = options;
   const { model = transcriptionModel(credentials.baseUrl) } = options;
@@ -70,7 +70,7 @@ export function createSpeechToText(options: SpeechToTextOptions): SpeechToText {
   return createOpenAiSpeechToText({ ...options, model, endpoint });
 }
 
-/** Realtime transcription sessions. */
+/** Creates a recognizer for Realtime transcription sessions. */
 export function createStreamingSpeechToText(options: SpeechToTextOptions): StreamingSpeechToText {
   return createOpenAiRealtimeSpeechToText(vendorRecognizerDeps(options));
 }

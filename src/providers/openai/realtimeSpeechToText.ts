@@ -25,7 +25,7 @@ const SAMPLE_RATE_HZ = 24_000;
 /** Turns that are not complete; a caller has one or two. */
 const MAX_ITEMS = 100;
 const CHUNK_MS = 40;
-/** Sessions end after an hour. */
+/** The age at which a connection is replaced. Sessions end after an hour. */
 const MAX_AGE_MS = 55 * 60_000;
 /** A request for words when there is no audio left. */
 const NOTHING_TO_COMMIT = 'input_audio_buffer_commit_empty';

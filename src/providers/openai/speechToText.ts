@@ -10,7 +10,7 @@ import type { OpenAiEndpoint } from './endpoint.ts';
 import { streamedError, toModelError } from './errors.ts';
 import { asText, isRecord } from './looseJson.ts';
 
-/** Models ignore longer hints. */
+/** The longest hint; models ignore longer ones. */
 const MAX_HINT_CHARACTERS = 800;
 /**
  * The longest transcript of an utterance, which lasts a minute at most. It ends the answer of a model that repeats

@@ -117,7 +117,7 @@ export interface ToolCallDeltaEvent {
   readonly index: number;
   readonly id?: string;
   readonly name?: string;
-  /** May be empty. */
+  /** A part of the arguments' JSON; may be empty. */
   readonly argumentsDelta: string;
 }
 

@@ -1,6 +1,6 @@
 /** Vectors of different models cannot be compared, even where their dimensions are equal. */
 export interface EmbeddingModel {
-  /** Stored with every vector. */
+  /** The model's name, which is stored with every vector. */
   readonly name: EmbeddingModelName;
   readonly dimensions: 512 | 1536 | 3072;
   /** Sentences have vectors of their own beside their chunk's, since one of several sentences is near none of them. */
@@ -16,10 +16,10 @@ export type EmbeddingModelName =
 /** Converts texts to vectors; similar texts have close vectors. */
 export interface Embedder {
   readonly model: EmbeddingModel;
-  /** Recommended texts per call. */
+  /** The recommended number of texts per call. */
   readonly batchSize: number;
   /**
-   * @param texts - Any number, none empty.
+   * @param texts - Any number of texts, none of them empty.
    * @returns One vector per text, in order.
    * @throws {ModelError}
    */

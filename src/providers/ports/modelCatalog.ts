@@ -71,7 +71,7 @@ const END_OF = new Map(
 );
 
 export interface ModelEnd {
-  /** `YYYY-MM-DD`. */
+  /** The date, `YYYY-MM-DD`. */
   readonly day: string;
   /** True when the vendor no longer serves the model. */
   readonly hasEnded: boolean;
@@ -80,7 +80,7 @@ export interface ModelEnd {
 /**
  * @param model - The name in the settings or the agent. It may have a path, as at Google and gateways
  *   (`openai/gpt-4.1`).
- * @returns Its end, where that is at most {@link END_NOTICE_DAYS} away.
+ * @returns The model's end when it is at most {@link END_NOTICE_DAYS} away, else undefined.
  */
 export function nearEndOf(model: string, nowMs: number): ModelEnd | undefined {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();

@@ -4,7 +4,7 @@ export interface NoiseSuppression {
   open(sampleRateHz: number): Promise<NoiseSuppressor>;
 }
 
-/** One stream's, which adapts to its noise. */
+/** Suppresses the noise of one stream, to which it adapts. */
 export interface NoiseSuppressor {
   /**
    * @param frame - Samples of 20 ms, in order.

@@ -7,7 +7,7 @@ export const RECOGNITION_PROVIDERS = [
   'custom',
   'local',
 ] as const;
-/** The same for speech synthesis. */
+/** The providers of speech synthesis. */
 export const SYNTHESIS_PROVIDERS = [
   'openai',
   'elevenlabs',
@@ -16,7 +16,7 @@ export const SYNTHESIS_PROVIDERS = [
   'custom',
   'local',
 ] as const;
-/** The same for chat. */
+/** The endpoints for chat. */
 export const CHAT_ENDPOINTS = ['openai', 'anthropic', 'google', 'local'] as const;
 
 /** Models that hear and speak themselves, as agents name them. */
@@ -35,7 +35,7 @@ type Vendor = Exclude<RecognitionProvider | SynthesisProvider | ChatEndpoint, 'l
 /** A vendor's credentials have its name; servers of one's own differ by what they do. */
 export type CredentialName = Vendor | 'custom_stt' | 'custom_tts' | 'custom_s2s' | typeof TWILIO;
 
-/** Everything that takes a key. */
+/** The names of all providers that take a key. */
 export const CREDENTIAL_NAMES: readonly CredentialName[] = [
   ...new Set<CredentialName | undefined>([
     ...RECOGNITION_PROVIDERS.map((name) => credentialName('stt', name)),

@@ -40,7 +40,7 @@ export function transcriptionModel(baseUrl: string | undefined): string {
   return isOpenAi(baseUrl) ? OPENAI_TRANSCRIPTION_MODEL : COMPATIBLE_TRANSCRIPTION_MODEL;
 }
 
-/** The same for synthesis. */
+/** Returns the endpoint's model for synthesis. @param baseUrl - Undefined for OpenAI's own. */
 export function speechModel(baseUrl: string | undefined): string {
   return isOpenAi(baseUrl) ? OPENAI_SPEECH_MODEL : COMPATIBLE_SPEECH_MODEL;
 }

@@ -29,7 +29,7 @@ export interface SpeechToSpeechOptions {
   readonly language?: string | undefined;
 }
 
-/** One conversation. Turns are detected by its user: the model answers when it is asked. */
+/** A conversation. Its user detects the turns, and the model answers on request. */
 export interface SpeechToSpeechConnection {
   /** Takes the person's next samples, which the caller of it may reuse. Never throws. */
   push(samples: Int16Array): void;
@@ -47,7 +47,7 @@ export interface SpeechToSpeechConnection {
   cancel(): void;
   /** The person has heard no more of this speech. */
   truncate(speechId: string, heardMs: number): void;
-  /** No event comes afterwards. Idempotent. */
+  /** Ends the connection. No event follows. Idempotent. */
   close(): void;
 }
 
@@ -60,14 +60,14 @@ export interface SpeechToSpeechRequest {
   readonly tools: readonly ToolDefinition[];
   /** Names of tools that this answer must not call. */
   readonly withheldTools: readonly string[];
-  /** The whole conversation, without instructions. */
+  /** The whole conversation without its instructions. */
   readonly messages: readonly ChatMessage[];
   /** The messages that the model has neither heard nor said, and the results of its tool calls. */
   readonly news: readonly ChatMessage[];
 }
 
 export type SpeechToSpeechEvent =
-  /** Audio is being taken. */
+  /** The connection accepts audio. */
   | { readonly type: 'connected' }
   /** The person's words before the commit of this number: an interim or the final transcript. */
   | {

@@ -1,4 +1,4 @@
-/** Speech recognition. */
+/** A speech recognition provider for whole utterances. */
 export interface SpeechToText {
   /** The name in settings, such as `openai` or `local`. */
   readonly name: string;
@@ -11,7 +11,7 @@ export interface SpeechToText {
 }
 
 export interface RecognitionOptions {
-  /** 8000, 16000 or 24000. */
+  /** The sample rate of the pushed samples: 8000, 16000 or 24000. */
   readonly sampleRateHz: number;
   /** BCP 47 tag such as `en` or `zh-TW`; absent when unknown. */
   readonly language?: string | undefined;
@@ -25,7 +25,7 @@ export interface RecognitionOptions {
   readonly onInterim?: (text: string) => void;
 }
 
-/** Recognition of one utterance. */
+/** The recognition of one utterance. */
 export interface RecognitionStream {
   /** Adds samples, which the caller may reuse afterwards. Never throws. */
   push(samples: Int16Array): void;

@@ -20,7 +20,7 @@ export interface StreamingSpeechToText {
 }
 
 export interface RecognitionConnectionOptions {
-  /** 8000, 16000 or 24000. */
+  /** The sample rate of the pushed samples: 8000, 16000 or 24000. */
   readonly sampleRateHz: number;
   /** BCP 47 tag such as `en` or `zh-TW`; absent when unknown. */
   readonly language?: string | undefined;
@@ -48,15 +48,18 @@ export interface RecognitionConnection {
    * @returns False when the connection stays as it is.
    */
   leave?: ((error: ModelError, lengthMs: number, mayReconnect: boolean) => boolean) | undefined;
-  /** No event comes afterwards. Idempotent. */
+  /** Ends the connection. No event follows. Idempotent. */
   close(): void;
 }
 
 /** An event of a recognizer. Transcripts belong to the current turn, which `end_of_turn` ends. */
 export type RecognitionEvent =
-  /** Audio is being taken. */
+  /** The connection accepts audio. */
   | { readonly type: 'connected' }
-  /** Another connection is being made, which hears again what was not final; `connected` or `failed` follows. */
+  /**
+   * The recognizer connects again and recognizes the audio again that has no final transcript; `connected` or `failed`
+   * follows.
+   */
   | { readonly type: 'reconnecting' }
   /** The turn's words so far; later ones may revise them. */
   | { readonly type: 'interim'; readonly transcript: TurnTranscript }
@@ -71,11 +74,11 @@ export type RecognitionEvent =
   | { readonly type: 'failed'; readonly error: ModelError };
 
 export interface TurnTranscript {
-  /** Trimmed. */
+  /** The text without surrounding blanks. */
   readonly text: string;
   /** The words in order; undefined when the vendor sends no times. */
   readonly words?: readonly TimedWord[] | undefined;
-  /** 0 to 1. */
+  /** The confidence, from 0 to 1. */
   readonly confidence?: number | undefined;
   /** BCP 47 tag of what was spoken, where the vendor detects it. */
   readonly language?: string | undefined;

@@ -18,11 +18,11 @@ export interface StreamingTextToSpeech {
 export interface SynthesisConnection {
   /** Speaks a text. Several may be open; the speech of each comes in order. Never throws. */
   speak(voice: SpokenVoice, onEvent: (event: SynthesisEvent) => void): SynthesisStream;
-  /** No event comes afterwards. Idempotent. */
+  /** Ends the connection. No event follows. Idempotent. */
   close(): void;
 }
 
-/** One text. */
+/** The synthesis of one text. */
 export interface SynthesisStream {
   /**
    * Adds to the text: whole words, with the spaces between them. A sentence that is complete is spoken, whether or not
@@ -33,9 +33,9 @@ export interface SynthesisStream {
   end(): void;
   /** Wants no samples for now: the vendor is held back, and only those come that are on their way. Idempotent. */
   pause(): void;
-  /** Wants samples again. Idempotent. */
+  /** Continues the events after a pause. Idempotent. */
   resume(): void;
-  /** No event comes afterwards. Idempotent. */
+  /** Cancels the text. No event follows. Idempotent. */
   cancel(): void;
 }
 
@@ -46,5 +46,5 @@ export type SynthesisEvent =
   | { readonly type: 'words'; readonly words: readonly TimedWord[] }
   /** The last event: all was spoken. */
   | { readonly type: 'done' }
-  /** The last event. */
+  /** The synthesis has failed. This is the last event. */
   | { readonly type: 'failed'; readonly error: ModelError };

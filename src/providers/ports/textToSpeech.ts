@@ -1,6 +1,6 @@
 import type { SampleRateHz } from '../../media/resample/resampler.ts';
 
-/** Speech synthesis. */
+/** A speech synthesis provider. */
 export interface TextToSpeech {
   /** The name in settings, such as `openai` or `local`. */
   readonly name: string;
@@ -32,7 +32,7 @@ export interface SpokenVoice {
 
 /** The spoken form of one or several written words. The voice session applies it before a provider gets the text. */
 export interface Pronunciation {
-  /** Whole words, in any case. */
+  /** The written word or words, matched as whole words in any case. */
   readonly word: string;
   readonly say: string;
 }

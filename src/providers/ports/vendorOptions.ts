@@ -8,7 +8,7 @@ import type { RecognitionProvider, SynthesisProvider } from './providerNames.ts'
 
 /** The default threshold. Without one the vendor sends no eager ends. */
 const EAGER_EOT_THRESHOLD = 0.5;
-/** Silence that ends a segment. */
+/** The silence that ends a segment. */
 const ENDPOINTING_MS = 300;
 /** Time without a word that ends an utterance; the least that the vendor takes. */
 const UTTERANCE_END_MS = 1000;

@@ -4,9 +4,9 @@ export interface VoiceActivityDetection {
   open(sampleRateHz: number): VoiceActivityDetector;
 }
 
-/** One stream's detector, which adapts to the line's noise. */
+/** A detector for one stream, which adapts to the line's noise. */
 export interface VoiceActivityDetector {
-  /** @param frame - Samples of {@link VAD_FRAME_MS}. */
+  /** @param frame - The samples of {@link VAD_FRAME_MS}. */
   isSpeech(frame: Int16Array): boolean;
   /**
    * Returns the duration, up to and including the newest frame, that the detector has just recognized as noise although
@@ -17,5 +17,5 @@ export interface VoiceActivityDetector {
   close(): void;
 }
 
-/** Duration of one frame. */
+/** The duration of one frame. */
 export const VAD_FRAME_MS = 20;

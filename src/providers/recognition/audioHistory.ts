@@ -1,4 +1,4 @@
-/** Longer speech without a final word is not heard again. */
+/** The longest speech without a final word that can be recognized again. */
 const MAX_SECONDS = 30;
 /** Words are final some time after they were spoken: what is younger is kept. */
 const KEPT_AFTER_FINAL_MS = 300;

@@ -32,7 +32,7 @@ export class ConnectionRotation {
     this.#schedule(deps.maxAgeMs);
   }
 
-  /** The replacement hears it too. */
+  /** Sends samples to the connection, and to its replacement. */
   push(samples: Int16Array): void {
     this.#replacement?.push(samples);
   }
@@ -44,7 +44,7 @@ export class ConnectionRotation {
     this.onActivity();
   }
 
-  /** The present connection is needed. */
+  /** Reports that the connection is in use, which puts off its replacement. */
   onActivity(): void {
     this.#lastActivityMs = this.#deps.clock.monotonicMs();
     if (this.#replacement) this.#putOff(PAUSE_MS);

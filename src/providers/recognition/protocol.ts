@@ -34,7 +34,7 @@ export interface RecognitionProtocol {
 /** The options of a connection, with the sample rate of the sent audio. */
 export type ProtocolOptions = RecognitionConnectionOptions;
 
-/** One connection: its messages, and what it has heard. */
+/** A connection's messages, and the audio that it has recognized. */
 export interface ProtocolConnection {
   readonly target: WebSocketTarget;
   /** The first message of the connection. */
@@ -48,7 +48,7 @@ export interface ProtocolConnection {
   decode(message: string): readonly RecognitionEvent[];
 }
 
-/** Little-endian 16-bit samples. */
+/** Encodes samples as 16-bit little-endian bytes. */
 export function encodeL16(samples: Int16Array): Uint8Array {
   return writePcm16(samples.slice());
 }

@@ -63,7 +63,7 @@ export function createRecognizerChain(
   };
 }
 
-/** One connection to a vendor. */
+/** A connection to a vendor. */
 interface Link {
   readonly vendor: StreamingSpeechToText;
   /** Position of its first sample in the stream. */
@@ -73,7 +73,7 @@ interface Link {
 }
 
 interface ChainedConnectionDeps extends RecognizerChainDeps {
-  /** It hears the caller from now on. */
+  /** Reports the vendor that recognizes the caller's speech from now on. */
   readonly onVendor: (vendor: StreamingSpeechToText) => void;
 }
 

@@ -26,7 +26,7 @@ export interface SocketRecognizerDeps {
 
 /** The dependencies of vendors' recognizers. A vendor has defaults for undefined fields. */
 export interface VendorRecognizerDeps extends SocketRecognizerDeps {
-  /** `https:` or `http:`. */
+  /** The vendor's address, `https:` or `http:`. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly model?: string | undefined;

@@ -235,7 +235,7 @@ export class SelectedChatModels {
   }
 }
 
-/** One model's answer, until its first event or for good. */
+/** The attempt to get a model's answer. It has a timeout for its first event. */
 class Attempt {
   hasStarted = false;
   readonly #abort: ReturnType<typeof linkAbort>;

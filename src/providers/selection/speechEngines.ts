@@ -16,7 +16,7 @@ import { ENGINES } from '../registry.ts';
 import { VendorCache } from './vendorCache.ts';
 
 export interface SpeechEnginesDeps {
-  /** The installation's. */
+  /** Returns the installation's credentials. */
   readonly credentials: (name: CredentialName) => Credentials;
   readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
   /** Checks addresses that projects configure. */

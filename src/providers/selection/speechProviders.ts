@@ -43,7 +43,7 @@ export interface SpeechDefaults {
 export interface SpeechProvidersDeps {
   /** The providers for agents and nodes that name none. */
   readonly defaults: SpeechDefaults;
-  /** The installation's. */
+  /** Returns the installation's credentials. */
   readonly credentials: (name: CredentialName, kind: Kind) => Credentials;
   readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
   /** Checks addresses that projects configure. */

@@ -12,7 +12,7 @@ const KNOWN_MS = 10 * 60_000;
 
 export interface VoiceCatalogDeps {
   readonly defaultProvider: SynthesisProvider;
-  /** The installation's. */
+  /** Returns the installation's credentials. */
   readonly credentials: (name: CredentialName) => Credentials;
   readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
   /** Requests voices at the installation's address or at a project's. */

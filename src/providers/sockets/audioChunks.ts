@@ -1,10 +1,10 @@
 import { createResampler, isSampleRate, type Resampler } from '../../media/resample/resampler.ts';
 
-/** Pushed at once at most. */
+/** The longest audio that is pushed at once. */
 const MAX_PUSHED_MS = 1000;
 
 export interface ChunkLengths {
-  /** Samples in one audio message. */
+  /** The length of one audio message. */
   readonly chunkMs: number;
   /** A shorter message is refused. Default: none. */
   readonly minChunkMs?: number;

@@ -5,7 +5,7 @@ import type { WebSocketTarget } from './target.ts';
 
 /** A later connection is of no use to the caller. */
 const CONNECT_TIMEOUT_MS = 5000;
-/** Far above a transcript with its words' times. */
+/** The longest message, far above a transcript with its words' times. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** `ws` tells the status of a refusal in its message alone. */
 const REFUSED = /Unexpected server response: (4\d\d)/;

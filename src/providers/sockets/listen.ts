@@ -11,7 +11,7 @@ export interface VendorListener {
   /** The name in errors. */
   readonly name: string;
   readonly clock: Clock;
-  /** Default: that of most vendors. */
+  /** Interprets close codes. Default: as for most vendors. */
   readonly isRefusal?: IsRefusal | undefined;
   readonly onMessage: (data: Buffer, isBinary: boolean) => void;
   /** Receives the failure. It may be called again after the first one. */

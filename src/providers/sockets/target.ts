@@ -1,6 +1,6 @@
 /** A vendor's WebSocket address, with the headers of the request. */
 export interface WebSocketTarget {
-  /** `wss:` or `ws:`. */
+  /** The address, `wss:` or `ws:`. */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly subprotocol?: string;

@@ -20,7 +20,7 @@ const BASE_URL = 'https://stt-rt.soniox.com';
 const CHUNK_MS = 40;
 /** The connection is closed after 20 s without audio. */
 const KEEP_ALIVE_MS = 8000;
-/** Sessions end after 300 minutes. */
+/** The age at which a connection is replaced. Sessions end after 300 minutes. */
 const MAX_AGE_MS = 290 * 60_000;
 /** The codes of requests that would be refused again. */
 const REFUSED_CODES = new Set([400, 401, 402, 403, 404]);

@@ -31,7 +31,7 @@ const SILENCE: SynthesisStream = {
 
 /** The dependencies of vendors' synthesizers. The voice is used for texts that name none. */
 export interface VendorSynthesizerDeps extends SynthesisLineDeps {
-  /** `https:` or `http:`. */
+  /** The vendor's address, `https:` or `http:`. */
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly model?: string | undefined;
@@ -40,7 +40,7 @@ export interface VendorSynthesizerDeps extends SynthesisLineDeps {
   readonly options?: unknown;
 }
 
-/** @param baseUrl - The vendor's own. */
+/** @param baseUrl - The vendor's own address. */
 export function vendorSynthesizerDeps(
   { credentials, model, voice, options, clock, guard }: TextToSpeechOptions,
   baseUrl: string,
@@ -70,8 +70,8 @@ export function createSocketSynthesizer(
 }
 
 /**
- * One call's texts. They share a WebSocket where they can; voices of another address, and texts beside one that is held
- * back, have their own, until nothing is left to be spoken on it.
+ * The texts of one call. They share a WebSocket where they can. Voices of another address, and texts beside one that is
+ * paused, have their own WebSocket until everything on it was spoken.
  */
 class Connection implements SynthesisConnection {
   readonly #protocol: SynthesisProtocol;

@@ -24,7 +24,7 @@ interface OpenText {
   words: number;
 }
 
-/** One WebSocket to a vendor, and the texts that are open on it in order. It fails once, and is not made again. */
+/** A WebSocket to a vendor, with the texts that are open on it in order. After a failure it is not connected again. */
 export class SynthesisLine {
   readonly target: WebSocketTarget;
   readonly #protocol: SynthesisProtocol;
@@ -59,7 +59,7 @@ export class SynthesisLine {
     );
   }
 
-  /** Number of open texts. */
+  /** The number of open texts. */
   get texts(): number {
     return this.#texts.size;
   }
@@ -116,7 +116,7 @@ export class SynthesisLine {
     return true;
   }
 
-  /** No event comes afterwards. Idempotent. */
+  /** Closes the connection. No event follows. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#texts.clear();

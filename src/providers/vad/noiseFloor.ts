@@ -31,7 +31,7 @@ const STEADY = [
 
 /** Estimates a line's noise level. */
 export interface NoiseFloor {
-  /** @param frame - The next 20 ms. */
+  /** @param frame - The next 20 ms of samples. */
   push(frame: Int16Array): void;
   /**
    * Returns true when the newest frame is clearly louder than the noise. Sudden noise counts for 300 to 500 ms. In a

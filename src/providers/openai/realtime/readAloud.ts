@@ -18,7 +18,7 @@ import { createSocketSynthesizer, type VendorSynthesizerDeps } from '../../synth
 const SAMPLE_RATE_HZ = 24_000;
 /** Responses beside the conversation, which the vendor takes several of. */
 const MAX_TEXTS = 4;
-/** The vendor's range. */
+/** The vendor's range of speeds. */
 const [SLOWEST, FASTEST] = [0.25, 1.5];
 const READ_ALOUD = 'Read the text of the user aloud, word for word. Say nothing else, and never answer it.';
 
@@ -65,7 +65,7 @@ export function createReadAloud(deps: ReadAloudDeps): StreamingTextToSpeech {
   return createSocketSynthesizer(protocol, deps);
 }
 
-/** One sentence, a response of its own. The speech of a later one waits for that of the one before it. */
+/** A sentence, which has its own response. Its speech waits for that of the sentence before it. */
 interface Reading {
   readonly key: string;
   responseId: string | undefined;
@@ -77,7 +77,7 @@ interface Reading {
 interface Text {
   readonly id: string;
   readonly voice: SpokenVoice;
-  /** The beginning of a sentence. */
+  /** The text of the sentence so far. */
   unread: string;
   readonly readings: Reading[];
   isEnded: boolean;

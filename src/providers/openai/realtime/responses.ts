@@ -52,7 +52,7 @@ export class Responses {
     this.#waitingSamples = 0;
   }
 
-  /** The server answers already. */
+  /** Reports that the server is already answering. */
   onRefused(): void {
     if (this.#asked.shift() === 'wanted') this.#takeWaiting();
   }

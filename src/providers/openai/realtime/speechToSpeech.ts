@@ -36,7 +36,7 @@ import { Transcripts } from './transcripts.ts';
 /** The only rate that is taken and given. */
 const SAMPLE_RATE_HZ = 24_000;
 const CHUNK_MS = 40;
-/** Less audio cannot be committed. */
+/** The least audio that can be committed. */
 const MIN_COMMIT_MS = 100;
 const NOTHING_TO_COMMIT = 'input_audio_buffer_commit_empty';
 const ANSWERS_ALREADY = 'conversation_already_has_active_response';
@@ -54,7 +54,7 @@ export interface RealtimeSpeechDeps {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly model: string;
-  /** Tells what the caller says. */
+  /** The model that transcribes the caller's speech. */
   readonly transcriptionModel: string;
   readonly voice: string | undefined;
   readonly dial: Dial;

@@ -39,7 +39,7 @@ export class Transcripts {
     this.#itemOf(itemId);
   }
 
-  /** There was nothing to commit. */
+  /** Reports that there was nothing to commit. */
   onRefused(): void {
     const commit = this.#unnamed.shift();
     if (commit !== undefined) this.#onEvent({ type: 'transcript', commit, text: '', isFinal: true });
