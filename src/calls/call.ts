@@ -44,7 +44,7 @@ export type AnsweringMachine = (typeof ANSWERING_MACHINE)[number];
 
 export type CallDirection = 'outbound' | 'inbound';
 
-/** One phone call, as stored. Times are ISO 8601 in UTC. */
+/** A phone call, as stored. Times are ISO 8601 in UTC. */
 export interface Call {
   readonly id: string;
   readonly projectId: string;
@@ -54,7 +54,7 @@ export interface Call {
   readonly direction: CallDirection;
   readonly status: CallStatus;
   readonly endReason: CallEndReason | null;
-  /** Normalized. @see normalizeNumber */
+  /** The number in normal form. @see normalizeNumber */
   readonly fromNumber: string;
   readonly toNumber: string;
   readonly trunkId: string | null;
@@ -109,7 +109,7 @@ interface CallSettings {
   readonly media: CallMedia | null;
   /** The session's first variables. They come from the order, or from the called number and the INVITE's headers. */
   readonly dynamicVariables?: Readonly<Record<string, unknown>>;
-  /** Default: true, for outbound calls. */
+  /** True to detect answering machines. Default: true for outbound calls. */
   readonly detectAnsweringMachine?: boolean;
   /** The setting of the project's number; undefined when the agent decides. */
   readonly noiseSuppression?: boolean;

@@ -32,7 +32,7 @@ export function recordingReady(
   return { type: 'recording.ready', ...subjectOf(call), data };
 }
 
-/** @param reason - Why they left. */
+/** @param reason - The reason for which they left. */
 export function participantEvent(
   what: ReportedAction,
   call: Call,

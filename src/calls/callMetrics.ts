@@ -20,7 +20,7 @@ export type RefusalReason =
 export interface CallMetrics {
   callStarted(direction: Call['direction']): void;
   callRefused(reason: RefusalReason): void;
-  /** An INVITE was refused. */
+  /** Counts refused INVITEs. */
   inboundRejected(reason: RejectionReason, count: number): void;
   setupPhase(phase: SetupPhase, seconds: number): void;
   /** Counts the end of a call; called once for each `callStarted`. */

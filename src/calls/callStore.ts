@@ -13,7 +13,7 @@ import type {
 
 export interface CallFilter {
   readonly direction?: CallDirection;
-  /** One of these. */
+  /** Lists calls with one of these statuses. */
   readonly status?: readonly CallStatus[];
   readonly sessionId?: string;
   /** True for calls in progress, false for ended calls. */
@@ -21,7 +21,7 @@ export interface CallFilter {
   /** The earliest time of creation, ISO 8601. `to` is exclusive. */
   readonly from?: string;
   readonly to?: string;
-  /** A part of either number. */
+  /** Lists calls with this part of either number. */
   readonly number?: string;
   readonly externalId?: string;
   /** Values by top-level key of the metadata: a text, or a number, boolean or null that is written so. */
@@ -119,7 +119,7 @@ export interface CallStore {
 export interface ResultNames {
   readonly metadata: readonly string[];
   readonly variables: readonly string[];
-  /** Names of criteria. */
+  /** The names of criteria. */
   readonly evaluation: readonly string[];
 }
 

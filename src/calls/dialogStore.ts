@@ -1,7 +1,7 @@
 /** A SIP dialog, confirmed or early, with what another node needs to end it. @see RFC 3261 section 12 */
 export interface StoredDialog {
   readonly dialogId: string;
-  /** Ours. */
+  /** The id of our call. */
   readonly callId: string;
   readonly trunkId: string;
   /** The Call-ID header. */

@@ -1,9 +1,9 @@
-/** One SIP message of a call, credentials removed. */
+/** A SIP message of a call, without credentials. */
 export interface SipTraceMessage {
   readonly at: string;
   readonly direction: 'in' | 'out';
   readonly transport: string;
-  /** `address:port` */
+  /** The peer's `address:port`. */
   readonly remote: string;
   readonly text: string;
 }

@@ -51,14 +51,14 @@ export interface InboundCall {
   readonly test?: TestCall | undefined;
   /** The called number; undefined when no project holds it that is reached over the trunk. */
   readonly number: PhoneNumber | undefined;
-  /** Sends 180. */
+  /** Sends 180 Ringing. */
   ring(): void;
   /** Starts to open the media session, which `answer` needs; it is closed if the call is not answered. */
   prepareMedia(callId: string): void;
   /** Sends 200 with our answer; the leg's `answered` follows on the ACK. */
   answer(callId: string): Promise<CallLeg>;
   /**
-   * @param sipCode - 400..699.
+   * @param sipCode - The status, 400..699.
    * @param retryAfterSeconds - The value of the Retry-After header.
    * @returns The response; nothing is sent when the call was answered, rejected or canceled before.
    * @see RFC 3261 section 20.33
@@ -72,7 +72,7 @@ export interface InboundCall {
   readonly canceled: AbortSignal;
 }
 
-/** One SIP dialog with its media session, from the first INVITE to the last BYE. */
+/** A SIP dialog with its media session, from the first INVITE to the last BYE. */
 export interface CallLeg {
   readonly sipCallId: string;
   readonly trunkId: string;
@@ -118,7 +118,7 @@ export interface LegEvents {
   readonly held: { readonly isHeld: boolean };
   /** The feature that the call continues without. */
   readonly warning: LegWarning;
-  /** Received by SIP INFO. */
+  /** The digit that SIP INFO has brought. */
   readonly dtmf: DtmfDigit;
   /** The peer sent us a REFER. */
   readonly transferRequested: { readonly to: string };

@@ -37,6 +37,6 @@ export interface CustomerStore {
    * @returns Undefined when no erasure has begun, or it has finished.
    */
   eraseNext(name: CustomerName): Promise<ErasedBatch | undefined>;
-  /** Erasures that have begun. */
+  /** Lists the erasures that have begun. */
   pendingErasures(limit: number): Promise<CustomerName[]>;
 }

@@ -21,8 +21,8 @@ export type MediaFile = z.infer<typeof mediaFile>;
 export interface MediaFileStore {
   insert(projectId: string, file: MediaFile, fileKey: string): Promise<void>;
   find(projectId: string, id: string): Promise<(MediaFile & { readonly fileKey: string }) | undefined>;
-  /** Oldest first. */
+  /** Lists the files, oldest first. */
   list(projectId: string, page: Page): Promise<PageOf<MediaFile>>;
-  /** Its file is removed later. @returns Whether there was one. */
+  /** Removes a media file; its bytes are removed later. @returns True when there was one. */
   remove(projectId: string, id: string): Promise<boolean>;
 }

@@ -16,7 +16,7 @@ export interface MediaFilesDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** About an hour of music. */
+/** The size of the cache, about an hour of music. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 
 /** The audio files of projects: takes uploads, and reads them for callers who wait. */

@@ -29,7 +29,7 @@ export interface CallLimiterDeps {
   readonly onRefused: (projectId: string, reason: RefusalReason) => void;
 }
 
-/** Calls end at any time. */
+/** The delay before a retry; calls end at any time. */
 const FULL_RETRY_AFTER_SECONDS = 5;
 const BY_OPERATOR = 'the operator changes callLimits';
 
@@ -196,7 +196,7 @@ export class CallLimiter {
     return isReached(costMillionths, maxSpendingPerDay, MILLIONTHS_PER_UNIT) ? 'spending' : undefined;
   }
 
-  /** Days are in UTC. */
+  /** Returns the seconds until the next day in UTC. */
   #secondsLeftToday(): number {
     return Math.ceil((DAY_MS - (this.#deps.clock.now() % DAY_MS)) / 1000);
   }

@@ -1,6 +1,6 @@
 /** The number of calls that one core supports with any codec. */
 const CALLS_PER_THREAD = 200;
-/** RTP and RTCP. */
+/** Each call uses a port for RTP and one for RTCP. */
 export const PORTS_PER_CALL = 2;
 
 /** The calls that a node can run with this many media threads and RTP ports. */

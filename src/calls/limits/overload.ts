@@ -1,6 +1,6 @@
 /** The delay of a part of a node over the last samples. */
 export interface PartLoad {
-  /** New calls are refused. */
+  /** True when the part is late and new calls are refused. */
   readonly isLate: boolean;
   /** Samples in a row that speak for the other state. */
   readonly streak: number;
@@ -10,7 +10,10 @@ export const ON_TIME: PartLoad = { isLate: false, streak: 0 };
 
 /** A single stall, such as a garbage collection, is no overload. */
 const LATE_SAMPLES = 3;
-/** Longer than it takes to become late, so that calls are not refused and taken by turns. */
+/**
+ * The samples in a row that end the lateness. It is higher than the number that begins it, so that calls are not
+ * alternately refused and accepted.
+ */
 const CALM_SAMPLES = 5;
 /** The new calls that follow must find some room. */
 const CALM_SHARE = 0.5;

@@ -8,9 +8,9 @@ import type { CallQueue } from '../setup/callQueue.ts';
 import type { NumberLock } from '../setup/numberLock.ts';
 import type { Leases } from './leases.ts';
 
-/** Well within the lease of the number locks, which the sweep renews for queued calls. */
+/** The interval of sweeps, far below the lease of the number locks, which the sweep renews for queued calls. */
 const SWEEP_MS = 10_000;
-/** Another node takes over from a failed sweeper after this time. */
+/** The sweeper's lease. Another node takes over from a failed sweeper after this time. */
 const LEASE_MS = 25_000;
 const LEASE = 'call-sweep';
 /** A node without a heartbeat for this long has failed, and its calls have ended. */
@@ -55,7 +55,7 @@ export function startCallSweeper(deps: CallSweeperDeps): () => Promise<void> {
   };
 }
 
-/** One sweep; does nothing while another node is the sweeper. */
+/** Runs one sweep; does nothing while another node is the sweeper. */
 export async function sweepCalls(deps: CallSweeperDeps): Promise<void> {
   if (!(await deps.leases.hold(LEASE, LEASE_MS))) return;
   await keepQueued(deps);

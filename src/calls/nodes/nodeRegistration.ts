@@ -2,7 +2,7 @@ import { repeat } from '../../base/async/repeat.ts';
 import type { CallStore } from '../callStore.ts';
 import { endOrphan, type OrphanDeps } from './callSweeper.ts';
 
-/** Several heartbeats fit into NODE_TIMEOUT_MS. */
+/** The heartbeat interval. Several heartbeats fit into NODE_TIMEOUT_MS. */
 const HEARTBEAT_MS = 5_000;
 
 export interface NodeRegistrationDeps extends OrphanDeps {

@@ -56,9 +56,9 @@ export interface NodeReportDeps {
 }
 
 const SAMPLE_EVERY_MS = 15_000;
-/** An hour. */
+/** The most samples of a report: one hour. */
 const MAX_SAMPLES = 240;
-/** Three samples may be lost. */
+/** The lease of a report, which survives three lost samples. */
 const LEASE_MS = 4 * SAMPLE_EVERY_MS;
 
 /**

@@ -6,9 +6,9 @@ export interface VoiceNode {
   readonly nodeId: string;
   /** The URL of the node's HTTP server for other nodes: `http://host:port`. */
   readonly url: string;
-  /** Voice sessions that it runs. */
+  /** The number of its voice sessions. */
   readonly sessions: number;
-  /** It is late, and takes sessions only where no other node does. */
+  /** True when the node is overloaded. It then gets sessions only when no other node accepts them. */
   readonly isOverloaded?: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface VoiceNodeRegistry {
 
 const HEARTBEAT_MS = 2000;
 const NOT_REGISTERED = 'voice node not registered, retrying';
-/** Two heartbeats may be lost. */
+/** The lease of a voice node, which survives two lost heartbeats. */
 export const VOICE_LEASE_MS = 6000;
 
 export interface VoiceNodeRegistrationDeps {
@@ -69,7 +69,7 @@ export class VoiceNodeRegistration {
     return this.#withdrawing;
   }
 
-  /** One at a time, so that an older load never replaces a newer one. */
+  /** Registers the load, one registration at a time, so that an older load never replaces a newer one. */
   #register(): Promise<void> {
     this.#isStale = true;
     this.#registering ??= this.#registerUntilCurrent()

@@ -7,7 +7,7 @@ export interface VoiceNodeSelectorDeps {
   /** The voice threads of this node, as they are now; absent without the role `voice`. */
   readonly own?: () => readonly VoiceNode[];
   readonly clock: Clock;
-  /** 0 to less than 1. */
+  /** Returns a random number from 0 to less than 1. */
   readonly random: () => number;
 }
 
@@ -70,7 +70,7 @@ export class VoiceNodeSelector {
     return this.#leastBusy(own ? own() : await registry.list());
   }
 
-  /** The call has ended. */
+  /** Forgets a call that has ended. */
   forget(callId: string): void {
     this.#nodeOfCall.delete(callId);
   }

@@ -56,7 +56,7 @@ export interface CallMedia {
   readonly url: string;
   readonly dialect: ClientDialectName;
   readonly username?: string;
-  /** The password and the headers. */
+  /** The sealed password and headers. */
   readonly sealed?: string;
 }
 

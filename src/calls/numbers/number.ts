@@ -7,7 +7,7 @@ import type { TrunkInput } from '../trunks/trunk.ts';
 /**
  * Normalizes a number that a user entered. @throws {CallwayError} When {@link normalizeNumber} rejects it.
  *
- * @param field - Its name in the body.
+ * @param field - The number's field in the body.
  * @throws {CallwayError} 400 `invalid_number`
  */
 export function requireNumber(text: string, field: string): string {

@@ -40,7 +40,7 @@ export type ParticipantRequest = Extract<
 export class CallParticipants {
   readonly #deps: CallParticipantsDeps;
   readonly #legs = new Map<string, ParticipantLeg>();
-  /** All that were ever added, for the bill. */
+  /** All participants that were ever added, for the bill. */
   readonly #dialed: ParticipantLeg[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #music: HoldMusicPlayer;

@@ -7,13 +7,13 @@ import type { HoldMusicPlayer } from '../transfer/holdMusicPlayer.ts';
 import type { Participant, ParticipantChange } from './participant.ts';
 
 export interface ParticipantLegDeps {
-  /** The caller's. */
+  /** The caller's media session. */
   readonly media: MediaSession;
   /** Dials one trunk after the other. @throws {CallwayError} When the project's limits do not allow it. */
   readonly dial: () => AsyncIterable<CallLeg>;
   /** Plays music to participants on hold. */
   readonly music: Pick<HoldMusicPlayer, 'play' | 'stop'>;
-  /** They hear the others from now on. */
+  /** Called when they hear the others. */
   readonly onJoined: () => void;
   readonly clock: Pick<Clock, 'now'>;
   readonly onError: (error: unknown, what: string) => void;
@@ -30,7 +30,7 @@ export class ParticipantLeg {
   #answeredAtMs: number | undefined;
   #endedAtMs: number | undefined;
   #leg: CallLeg | undefined;
-  /** Why we hang up. */
+  /** The reason for which we hang up. */
   #removedFor: string | undefined;
 
   constructor(deps: ParticipantLegDeps, id: string, to: string) {

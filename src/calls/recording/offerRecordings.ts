@@ -13,7 +13,7 @@ export interface RecordingOffers {
 /**
  * Answers other nodes that look for a recording: the node that has it answers with a URL, the others do not answer.
  *
- * @returns Stops it.
+ * @returns A function that stops it.
  */
 export function offerRecordings({ bus, store, sign, onError }: RecordingOffers): () => void {
   const offer = async (key: string, requestId: string) => {

@@ -54,7 +54,7 @@ export function createRecordingUrls(options: RecordingUrlsOptions): RecordingUrl
   };
 }
 
-/** @returns Signs in base64url. */
+/** @returns A function that signs a claim in base64url. */
 function signerWith(secretsKey: Uint8Array): (claim: string) => string {
   const signingKey = createHmac('sha256', secretsKey).update(PURPOSE).digest();
   return (claim) => createHmac('sha256', signingKey).update(claim).digest('base64url');

@@ -16,9 +16,9 @@ import { notListed, requireSensible, transferInProgress } from '../transfer/tran
 import { requireTransferTargets } from '../transfer/transferTarget.ts';
 import type { CallFinisher } from './callFinisher.ts';
 
-/** Longer than a BYE and its answer take. */
+/** The longest time for a BYE and its answer. */
 const HANGUP_TIMEOUT_MS = 5_000;
-/** Longer than a node holds a claimed call before it dials or requeues it. */
+/** The longest time that a node holds a claimed call before it dials or requeues it. */
 const DIALING_TIMEOUT_MS = 2_000;
 /** A transfer's end is told before it is stored. */
 const STORING_TIMEOUT_MS = 1_000;
@@ -86,7 +86,7 @@ export class CallControl {
   /**
    * Asks the node that runs the call to transfer it.
    *
-   * @param request - Its targets are numbers, or `sip:` URIs.
+   * @param request - The request, whose targets are numbers or `sip:` URIs.
    * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, `invalid_transfer`, `unknown_media`,
    *   `unknown_trunk`, 422 `destination_not_allowed`, 409 `call_not_in_progress`, `transfer_in_progress`, 503 `call_unavailable`
    */
@@ -160,7 +160,7 @@ export class CallControl {
     });
   }
 
-  /** One that has just ended may not be stored yet. */
+  /** Refuses a second transfer. A transfer that has just ended may not be stored yet. */
   async #requireNoTransfer(call: Call): Promise<void> {
     const current = await this.#until(call, STORING_TIMEOUT_MS, (one) => !hasTransfer(one));
     if (!hasTransfer(current ?? call)) return;

@@ -43,7 +43,7 @@ export interface CallFinisherDeps {
   readonly liveEvents?: LiveEvents | undefined;
   /** Returns a signed link. Default: no link. @param key - The stored recording's key. */
   readonly recordingUrl?: (key: string) => string;
-  /** Webhooks may be due. */
+  /** Called when webhooks may be due. */
   readonly onFact: () => void;
   /** Stores what was said in a turn whose node failed. */
   readonly recoverInterruptedTurn: (call: Pick<Call, 'projectId' | 'sessionId'>) => Promise<void>;

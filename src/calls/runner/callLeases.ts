@@ -6,7 +6,7 @@ import type { NumberLock } from '../setup/numberLock.ts';
 import type { TrunkChannel } from '../trunks/trunkSlots.ts';
 import type { HangupIntent } from './callResult.ts';
 
-/** Well within every lease. */
+/** The interval of renewals, far below every lease. */
 const RENEW_MS = 15_000;
 
 export interface CallLeasesDeps {

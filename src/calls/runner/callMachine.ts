@@ -85,7 +85,7 @@ export type CallEffect =
     }
   | { readonly type: 'close_stream' }
   | { readonly type: 'send_dtmf'; readonly digits: string }
-  /** @property withApology - Play an apology first. */
+  /** @property withApology - True to play an apology first. */
   | { readonly type: 'hang_up'; readonly withApology: boolean }
   | { readonly type: 'finish'; readonly result: CallResult };
 
@@ -272,7 +272,7 @@ function transfer(
   return { state: { ...state, transfer: 'requested' }, effects: [effect] };
 }
 
-/** The first reason counts. */
+/** Hangs up. The first reason counts. */
 function hangUp(state: CallState, intent: HangupIntent, withApology = false): CallStep {
   if (state.phase === 'hanging_up') return unchanged(state);
   return { state: { ...state, phase: 'hanging_up', intent }, effects: [{ type: 'hang_up', withApology }] };

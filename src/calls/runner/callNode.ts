@@ -40,7 +40,7 @@ export class CallNode {
     this.#unsubscribe = deps.bus.subscribe((message) => this.#onMessage(message));
   }
 
-  /** Calls that the runner has. */
+  /** The number of calls that the runner has. */
   get active(): number {
     return this.#deps.runner.active;
   }

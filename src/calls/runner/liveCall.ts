@@ -47,9 +47,9 @@ export interface LiveCallDeps
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Longer than any apology. */
+/** The longest apology. */
 const APOLOGY_TIMEOUT_MS = 12_000;
-/** Longer than the digits of a menu, an extension or a card. */
+/** The longest time for the digits of a menu, an extension or a card. */
 const DIGITS_TIMEOUT_MS = 10_000;
 const NO_TRUNK: LegEnd = { outcome: 'trunk_error', sip: null, q850Cause: null };
 

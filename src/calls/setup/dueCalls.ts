@@ -87,7 +87,10 @@ function refusalReason(error: unknown): CallEndReason | undefined {
   return error.category === 'rate_limited' || error.category === 'unprocessable' ? 'rejected' : undefined;
 }
 
-/** Another call to the number, and the calls of this minute or hour, end soon; a day's budget does not come back. */
+/**
+ * The refusals that end soon: another call to the number, and the calls of this minute or hour. A day's budget does not
+ * come back.
+ */
 const PASSING: ReadonlySet<string> = new Set(['number_already_queued', 'call_rate_exceeded']);
 
 function isPassing(error: unknown): boolean {

@@ -108,7 +108,7 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
   }
 }
 
-/** It counts in no limit of the project, and comes over no trunk. */
+/** Admits a test call, which counts towards no limit of the project and uses no trunk. */
 async function admitTest(
   deps: InboundCallDeps,
   inbound: InboundCall,

@@ -1,4 +1,7 @@
-/** One live outbound call per project and number, from acceptance to the call's end. The lease expires with its holder. */
+/**
+ * Locks a number, so that a project has one live outbound call to it from acceptance to the call's end. The lease
+ * expires with its holder.
+ */
 export interface NumberLock {
   /**
    * Takes a short lease, so that a node that dies before it has stored the call blocks the number only briefly.

@@ -26,13 +26,13 @@ export interface ExpectedTestCall {
   readonly user: string;
   readonly host: string;
   readonly port: number;
-  /** Takes it no more. Idempotent. */
+  /** Stops expecting the call. Idempotent. */
   cancel(): void;
 }
 
 /** The value of both numbers of a test call. */
 export const TEST_NUMBER = 'test';
-/** Longer than any play. */
+/** The longest call, longer than any play. */
 export const TEST_CALL_SECONDS = 660;
 
 /** The settings that a call takes from the called number. */

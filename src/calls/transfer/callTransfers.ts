@@ -77,7 +77,7 @@ export class CallTransfers {
     this.#latest?.setCallerHeld(isHeld);
   }
 
-  /** @param leg - The caller's. */
+  /** @param leg - The caller's leg. */
   start({ to, options, mayDial }: TransferOrder, leg: CallLeg, media: MediaSession): void {
     const plan = this.#plan(to, options, leg, mayDial, media);
     if (!plan) return;

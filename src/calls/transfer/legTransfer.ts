@@ -26,7 +26,7 @@ interface Target extends TransferTarget {
 
 /** The interval of the caller's updates until a target has accepted. */
 const UPDATE_INTERVAL_MS = 20_000;
-/** Longer than an announcement is spoken; for one whose end is not reported. */
+/** The longest announcement, for one whose end is not reported. */
 const ANNOUNCEMENT_TIMEOUT_MS = 120_000;
 /** The longest wait after a target's end for the NOTIFY of the caller's side. */
 const REFERRAL_TIMEOUT_MS = 3000;

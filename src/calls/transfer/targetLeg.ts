@@ -16,7 +16,7 @@ export interface TargetListener {
   command(command: CallCommand): void;
   streamClosed(): void;
   held(isHeld: boolean): void;
-  /** It sends no audio. */
+  /** The target sends no audio. */
   mediaTimeout(): void;
   /** The last one. @param hungUp - By itself, after the answer. */
   left(hungUp: boolean, outcome: TransferOutcome, reason: string): void;
@@ -28,7 +28,7 @@ const OUTCOMES: Partial<Record<LegOutcome, TransferOutcome>> = {
   declined: 'refused',
 };
 
-/** One target of a transfer, dialed over trunk after trunk. */
+/** A target of a transfer, which is dialed over one trunk after the other. */
 export class TargetLeg {
   readonly #listener: TargetListener;
   readonly #onError: (error: unknown, what: string) => void;

@@ -10,7 +10,7 @@ import type { TransferReport } from './transferReport.ts';
 
 /** The dependencies of a transfer. */
 export interface TransferDeps {
-  /** The caller's. */
+  /** The caller's leg. */
   readonly leg: Pick<CallLeg, 'refer' | 'trunkId' | 'transferMethod'>;
   readonly media: MediaSession;
   /** The caller's number. */

@@ -3,7 +3,7 @@ import type { TransferPlan } from './transferPlan.ts';
 import { type AcceptedBy, TRANSFER_REASONS } from './transferReport.ts';
 
 /**
- * One target of a transfer by legs of ours:
+ * The phase of a target of a transfer by legs of ours:
  *
  * ```
  *          its turn              answers                    accepts              bridged
@@ -28,7 +28,7 @@ export interface TransferState {
   readonly isOver: boolean;
 }
 
-/** @property target - Its index. */
+/** @property target - The target's index. */
 export type TransferEvent =
   | { readonly type: 'start' }
   | { readonly type: 'answered'; readonly target: number }
@@ -40,7 +40,7 @@ export type TransferEvent =
   /** The agent cannot speak to the target. */
   | { readonly type: 'briefing_failed'; readonly target: number; readonly reason: string }
   | { readonly type: 'timed_out'; readonly target: number }
-  /** It was not reached, or is gone. @property hungUp - By itself, after the answer. */
+  /** The target was not reached, or has left. @property hungUp - True when it hung up by itself after the answer. */
   | {
       readonly type: 'left';
       readonly target: number;
@@ -244,7 +244,7 @@ function callerLeft(state: TransferState): TransferStep {
   return { state: { ...state, targets: state.targets.map(() => 'ended'), isOver: true }, effects };
 }
 
-/** Targets with a leg. */
+/** Returns the targets that have a leg. */
 function active({ targets }: TransferState): number[] {
   return targets.flatMap((phase, target) => (phase === 'waiting' || phase === 'ended' ? [] : [target]));
 }

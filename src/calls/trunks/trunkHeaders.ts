@@ -86,7 +86,7 @@ export function headersFromVariables(
   return Object.fromEntries(headers);
 }
 
-/** One line without control characters, so that no value can begin another header. */
+/** Makes one line without control characters, so that no value can begin another header. */
 export function asLine(text: string, maxCharacters = MAX_VALUE_CHARACTERS): string {
   return text.replace(CONTROL_CHARACTERS, ' ').trim().slice(0, maxCharacters).toWellFormed();
 }

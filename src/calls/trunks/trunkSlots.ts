@@ -11,7 +11,7 @@ export interface TrunkSlots {
 
 export interface TrunkChannelOptions {
   readonly slots: Pick<TrunkSlots, 'acquire' | 'renew' | 'release'>;
-  /** Unique per leg. */
+  /** The leg's id, unique per leg. */
   readonly holder: string;
   /** The trunk whose channel the leg holds already. */
   readonly trunkId: string | null;
