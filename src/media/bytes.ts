@@ -12,7 +12,7 @@ export function readUint24(bytes: Uint8Array, offset: number): number {
   return (readUint8(bytes, offset) << 16) | readUint16(bytes, offset + 1);
 }
 
-/** @returns 0..2^32-1. */
+/** @returns A number, 0..2^32-1. */
 export function readUint32(bytes: Uint8Array, offset: number): number {
   return ((readUint16(bytes, offset) << 16) | readUint16(bytes, offset + 2)) >>> 0;
 }

@@ -35,14 +35,14 @@ export interface ConnectionConditions {
   readonly codec: CodecName;
   /** Mouth to ear, one way: network, jitter buffer, packets and codec. */
   readonly oneWayDelayMs: number;
-  /** 0..1, after the jitter buffer. */
+  /** The share of lost packets after the jitter buffer, 0..1. */
   readonly lossRatio: number;
   /** Mean length of a run of lost packets; 1 when unknown. */
   readonly meanLossBurst: number;
 }
 
 interface CodecImpairment {
-  /** Equipment impairment factor, Ie. */
+  /** The equipment impairment factor, Ie. */
   readonly equipment: number;
   /** Packet loss robustness factor, Bpl: the loss in percent that halves the rest of the rating. */
   readonly lossRobustness: number;
@@ -66,7 +66,7 @@ const BASE_RATING = 93.2;
 const FREE_DELAY_MS = 100;
 /** The impairment at total loss. */
 const MAX_EQUIPMENT_IMPAIRMENT = 95;
-/** One way through a carrier's network of a country's size, where the round trip was not measured. */
+/** The assumed one-way delay of a carrier's network of a country's size, when the round trip was not measured. */
 const ASSUMED_NETWORK_DELAY_MS = 40;
 
 /** Rates a call's media so far. */

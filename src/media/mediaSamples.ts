@@ -2,7 +2,7 @@ import { type MediaObservations, rateMedia } from './mediaQuality.ts';
 
 /** The quality of a stretch of a call's received audio. */
 export interface MediaSample {
-  /** Its end, in ms since the Unix epoch. */
+  /** The sample's end, in ms since the Unix epoch. */
   readonly atMs: number;
   readonly packetsReceived: number;
   /** The packets that were never played: lost, too late or shed. */
@@ -27,7 +27,7 @@ type Totals = Pick<
 
 /** Short enough to show a burst of loss, as long as most peers' RTCP interval. */
 const SAMPLE_INTERVAL_MS = 5_000;
-/** One hour at the first interval. */
+/** The most samples: one hour at the first interval. */
 export const MAX_SAMPLES = 720;
 const NOTHING: Totals = { packetsReceived: 0, packetsLost: 0, packetsLate: 0, shed: 0, lossBursts: 0 };
 

@@ -27,7 +27,7 @@ export interface MediaEngine {
    * @throws {CallwayError} 503 `media_ports_exhausted` when every port is taken, `media_unavailable` when no thread runs.
    */
   open(request: OpenMedia): Promise<MediaSession>;
-  /** Open sessions. */
+  /** The number of open sessions. */
   readonly sessions: number;
   /** Closes all open sessions. Idempotent. */
   close(): Promise<void>;
@@ -37,7 +37,7 @@ export interface OpenMedia {
   readonly callId: string;
   /** Silence on the wire before `mediaTimeout`; 0 is never. Does not run while the call is held. */
   readonly timeoutMs: number;
-  /** Default: {@link DEFAULT_LATCHING}. */
+  /** The latching of the peer's address. Default: {@link DEFAULT_LATCHING}. */
   readonly latching?: Latching | undefined;
   /** A call that this one may be bridged with. */
   readonly sameThreadAs?: MediaSession | undefined;
@@ -45,7 +45,7 @@ export interface OpenMedia {
   readonly impairment?: Impairment | undefined;
 }
 
-/** One call's audio, from the reservation of its ports to its last packet. */
+/** The audio of one call, from the reservation of its ports to its last packet. */
 export interface MediaSession {
   /** The address for the SDP: an IP address of this machine, or the public one. */
   readonly address: string;
@@ -95,7 +95,7 @@ export interface MediaSession {
   /**
    * Bridges two calls: each hears the other's audio and gets its DTMF digits. An agent's queued audio is played first.
    *
-   * @param other - Opened with `sameThreadAs` this one.
+   * @param other - The session to bridge, opened with `sameThreadAs` this one.
    * @throws {CallwayError} `media_not_connected`, `media_elsewhere`.
    */
   bridge(other: MediaSession): Promise<void>;
@@ -117,7 +117,7 @@ export interface MediaSession {
    * Records both directions of another session with this one's right channel, although this caller does not hear them,
    * until the two are bridged or one is closed.
    *
-   * @param other - Opened with `sameThreadAs` this one.
+   * @param other - The session to record with, opened with `sameThreadAs` this one.
    * @throws {CallwayError} `media_not_connected`, `media_elsewhere`.
    */
   recordAside(other: MediaSession): Promise<void>;
@@ -139,7 +139,7 @@ export interface MediaSession {
 }
 
 export interface DtmfDigit {
-  /** One of `0-9*#A-D`. */
+  /** The digit, one of `0-9*#A-D`. */
   readonly digit: string;
   readonly durationMs: number;
 }

@@ -16,7 +16,7 @@ const CHUNK_SAMPLES = 48_000;
 /**
  * Converts a WAV file into what hold music is played from.
  *
- * @returns Samples at {@link MUSIC_RATE_HZ}.
+ * @returns The samples at {@link MUSIC_RATE_HZ}.
  * @throws {CallwayError} 400 `wav_invalid`
  */
 export async function toMusicClip(bytes: Uint8Array): Promise<Int16Array> {

@@ -1,6 +1,6 @@
 import { invalid } from '../base/errors.ts';
 
-/** 16-bit PCM, interleaved. */
+/** The format of 16-bit interleaved PCM. */
 export interface WavFormat {
   readonly sampleRateHz: number;
   readonly channels: 1 | 2;

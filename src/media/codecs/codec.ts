@@ -12,9 +12,9 @@ export interface CodecFormat {
   readonly rtpClockRateHz: number;
   /** The last part of SDP's rtpmap; decoded samples are mono in any case. */
   readonly sdpChannels: 1 | 2;
-  /** Largest payload of 20 ms. */
+  /** The largest payload of 20 ms. */
   readonly maxBytesPer20Ms: number;
-  /** One for each call. */
+  /** Opens the codec for one call. */
   open(): Codec;
 }
 
@@ -37,19 +37,19 @@ export interface Decoder {
   readonly recover?: ((nextPayload: Uint8Array, out: Int16Array) => number) | undefined;
 }
 
-/** One call's encoder and decoder. */
+/** The encoder and decoder of one call. */
 export interface Codec extends Decoder {
   readonly format: CodecFormat;
   /**
    * @param samples - Whole frames; every codec takes 20 ms.
-   * @returns Bytes written to `out`.
+   * @returns The number of bytes written to `out`.
    * @throws {RangeError} When `out` is too small, or the codec cannot take that many samples.
    */
   encode(samples: Int16Array, out: Uint8Array): number;
   /**
    * Fills all of `out` by the codec's own packet loss concealment.
    *
-   * @param out - A multiple of 10 ms.
+   * @param out - Receives the samples, a multiple of 10 ms.
    */
   conceal?(out: Int16Array): void;
   /** Frees memory outside the JavaScript heap. Idempotent. */

@@ -23,12 +23,12 @@ export class ComfortNoise {
   #peak = 0;
   #state: number;
 
-  /** @param seed - Any integer but 0. */
+  /** @param seed - Any integer except 0. */
   constructor(seed: number) {
     this.#state = seed | 0 || 1;
   }
 
-  /** @param levelDbBelowOverload - 0..127, as in the payload. */
+  /** @param levelDbBelowOverload - The level in the payload, 0..127. */
   setLevel(levelDbBelowOverload: number): void {
     const rms = OVERLOAD * 10 ** (-levelDbBelowOverload / 20);
     this.#peak = Math.min(OVERLOAD, rms * PEAK_TO_RMS);
@@ -38,7 +38,7 @@ export class ComfortNoise {
     for (let i = 0; i < out.length; i++) out[i] = this.#next() * this.#peak;
   }
 
-  /** 32-bit xorshift: -1..1, uniformly distributed. */
+  /** Returns a uniformly distributed number in -1..1, by a 32-bit xorshift. */
   #next(): number {
     this.#state ^= this.#state << 13;
     this.#state ^= this.#state >>> 17;

@@ -11,7 +11,7 @@ interface CompandingTables {
 
 const SAMPLE_RATE_HZ = 8000;
 
-/** 14 bits to 8. */
+/** The tables that compress 14 bits to 8. */
 const muLawTables = buildTables(
   2,
   (sample) => {

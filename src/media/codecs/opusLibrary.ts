@@ -26,7 +26,7 @@ export interface OpusSettings {
   readonly expectedLossPercent: number;
 }
 
-/** One direction's state in the library's memory. */
+/** The state of one direction in the library's memory. */
 interface OpusHandle {
   readonly pointer: number;
 }

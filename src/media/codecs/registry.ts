@@ -9,7 +9,7 @@ interface EncodingDescription {
   /** Case-insensitive. @see RFC 4855 section 3 */
   readonly encodingName: string;
   readonly rtpClockRateHz: number;
-  /** 1 by default. */
+  /** The number of channels. Default: 1. */
   readonly channels?: number;
 }
 
@@ -21,13 +21,13 @@ export interface CodecRegistry {
   findStatic(payloadType: number): CodecFormat | undefined;
 }
 
-/** Rates that the resampler supports. */
+/** The rates that the resampler supports. */
 const L16_RATES_HZ = [8000, 16_000, 24_000, 48_000] as const;
 
 /**
  * Creates a thread's registry. Opus is loaded on first use.
  *
- * @param loadOpus - Replaces the default settings.
+ * @param loadOpus - Loads Opus with other settings than the default ones.
  */
 export function createCodecRegistry(loadOpus: () => CodecFormat = createOpus): CodecRegistry {
   const fixed = [pcmu, pcma, g722, ...L16_RATES_HZ.map(l16)];

@@ -5,7 +5,7 @@ const COARSE_STEP = 2;
  * The lag at which the end of the signal correlates best with the samples before.
  *
  * @param samples - Newest last; at least three times `maxLag` long.
- * @returns `minLag`..`maxLag`.
+ * @returns The lag in samples, from `minLag` to `maxLag`.
  */
 export function findPitch(samples: Float64Array, minLag: number, maxLag: number): number {
   const length = maxLag + (maxLag >> 2);

@@ -6,7 +6,7 @@ const MIN_PITCH_MS = 5;
 const MAX_PITCH_MS = 15;
 /** An overlap is a quarter of a pitch period, and so is the delay. */
 const MAX_OVERLAP_MS = MAX_PITCH_MS / 4;
-/** Three periods and an overlap: all that is repeated. */
+/** The repeated history: three periods and an overlap. */
 const HISTORY_MS = 3 * MAX_PITCH_MS + MAX_OVERLAP_MS;
 const MAX_PERIODS = 3;
 /** Each 10 ms of loss one more period is repeated, to avoid a buzz. */
@@ -132,7 +132,7 @@ export class PitchConcealer implements Concealer {
     this.#lostSamples = 0;
   }
 
-  /** The next concealed sample. */
+  /** Returns the next concealed sample. */
   #next(): number {
     const lostMs = (this.#lostSamples * 1000) / this.#sampleRateHz;
     this.#lostSamples++;

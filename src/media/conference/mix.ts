@@ -16,7 +16,7 @@ export const NO_CHANGE: GainRamp = { from: 1, to: 1 };
 export class Limiter {
   #gain = 1;
 
-  /** @param sum - The next 20 ms. */
+  /** @param sum - The sum of voices of the next 20 ms. */
   next(sum: Int32Array): GainRamp {
     const wanted = Math.min(1, THRESHOLD / peakOf(sum));
     const from = this.#gain;

@@ -75,7 +75,7 @@ export class Participant implements BridgePeer, WhisperListener {
     return this.#voice;
   }
 
-  /** @param sum - All voices. @param voices - How many. */
+  /** @param sum - The sum of all voices. @param voices - The number of voices. */
   hear(sum: Int32Array, voices: number, gains: GainRamp): void {
     const others = this.#voice === undefined ? voices : voices - 1;
     const isWhispered = this.#isWhispered;

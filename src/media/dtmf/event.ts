@@ -3,7 +3,7 @@ import { readUint8, readUint16, writeUint16 } from '../bytes.ts';
 /** Digits by event code, 0 to 15. @see RFC 4733 table 3 */
 const DIGITS = '0123456789*#ABCD';
 
-/** Length of a telephone-event payload. */
+/** The length of a telephone-event payload. */
 const TELEPHONE_EVENT_BYTES = 4;
 /** The longest duration of one event. */
 export const MAX_EVENT_DURATION_TICKS = 0xffff;

@@ -4,9 +4,9 @@ import { digitOf, MAX_EVENT_DURATION_TICKS, parseTelephoneEvent, type TelephoneE
 /** The fields of an RTP packet with an event that the receiver needs. */
 export interface EventPacket {
   readonly ssrc: number;
-  /** 0..65535. */
+  /** The sequence number, 0..65535. */
   readonly sequenceNumber: number;
-  /** 0..2^32-1. */
+  /** The timestamp, 0..2^32-1. */
   readonly timestamp: number;
   payload(): Uint8Array;
 }
@@ -32,7 +32,7 @@ interface CurrentEvent {
 
 /** Packets of an event arrive every 20 to 50 ms; after three of the longest intervals its end was lost. */
 export const DTMF_END_LOST_AFTER_MS = 150;
-/** More than the interval between two packets of an event, less than the shortest tone and pause. */
+/** The tolerance: more than the interval between two packets of an event, less than the shortest tone and pause. */
 const TOLERANCE_MS = 60;
 /** A sender, or a network, that stood still for so long repeats no end packet. */
 const LATE_END_MS = 1000;

@@ -63,7 +63,7 @@ export class DtmfSender {
   }
 
   /**
-   * Call once per frame.
+   * Writes the next packet of an event. It must be called once per frame.
    *
    * @param timestamp - RTP timestamp of this frame, by the clock of the audio.
    * @param rtpClockRateHz - The clock rate of the event's payload type, in which its duration is counted.

@@ -12,7 +12,7 @@ export interface MediaEngineOptions {
   /** Starts a thread that runs a `ThreadServer`. */
   readonly startThread: (data: MediaThreadData) => Worker;
   readonly threads: number;
-  /** First and last UDP port. */
+  /** The first and the last UDP port. */
   readonly ports: { readonly min: number; readonly max: number };
   /** A local address to listen on. */
   readonly address: string;

@@ -12,7 +12,7 @@ export class PortPool {
     this.#ports = Array.from({ length: pairs }, (_, index) => first + 2 * index);
   }
 
-  /** Number of pairs. */
+  /** The number of pairs. */
   get size(): number {
     return this.#ports.length;
   }

@@ -9,7 +9,7 @@ import type { PacketIo, PacketListener, PacketSocket } from '../transport/packet
 
 /** A minute and a half of a call: V8 has compiled by then what each tick runs. */
 const TICKS = 4500;
-/** A recorder writes whole seconds. */
+/** The ticks between two writes; a recorder writes whole seconds. */
 const TICKS_BETWEEN_WRITES = 50;
 const PORT = 30_000;
 const PEER = { address: '192.0.2.1', port: PORT, rtcpPort: PORT + 1 };
@@ -56,7 +56,7 @@ export async function rehearseCall(codecs: CodecRegistry): Promise<MediaReport> 
   return await audio.close();
 }
 
-/** Its timers never fire. */
+/** A clock whose timers never fire. */
 class ManualClock implements Clock {
   atMs = 0;
   now(): number {

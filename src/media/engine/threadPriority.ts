@@ -9,8 +9,8 @@ const THIS_THREAD = 0;
 /**
  * Sets the calling thread's scheduling priority: what a caller hears must not wait for other work of the machine.
  *
- * @param priority - One of `os.constants.priority`, added to that of the process, which is its main thread's. Threads and
- *   processes that the thread starts inherit the sum.
+ * @param priority - One of `os.constants.priority`, added to the priority of the process, which is its main thread's.
+ *   Threads and processes that the thread starts inherit the sum.
  * @returns False on systems other than Linux, and for a higher priority without root or CAP_SYS_NICE.
  */
 export function setThreadPriority(priority: number): boolean {

@@ -20,7 +20,7 @@ export interface JitterBufferOptions {
 
 /** The jitter of a quiet network and an operating system; a late packet beyond it stretches the speech. */
 const DEFAULT_MIN_DELAY_MS = 5;
-/** Two packets, until the network is known. */
+/** The delay until the network is known: two packets. */
 const DEFAULT_INITIAL_DELAY_MS = 40;
 /** Above this a conversation suffers more from delay than from loss. */
 const DEFAULT_MAX_DELAY_MS = 200;
@@ -37,9 +37,9 @@ export interface JitterBufferStatistics {
   readonly duplicates: number;
   /** Arrived after their frame was played. */
   readonly late: number;
-  /** Dropped to reduce the delay. */
+  /** The packets that were dropped to reduce the delay. */
   readonly shed: number;
-  /** Neither speech nor well-formed. */
+  /** The packets that are neither speech nor well-formed. */
   readonly undecodable: number;
   readonly concealedMs: number;
   /** Lost, and recovered from the next packet. */
@@ -141,7 +141,7 @@ export class JitterBuffer {
   }
 
   /**
-   * @param sequenceNumber - 0..65535. @param timestamp - 0..2^32-1.
+   * @param sequenceNumber - The number, 0..65535. @param timestamp - The timestamp, 0..2^32-1.
    * @param payload - Owned by the buffer until it is played.
    * @param hasWaited - True when the packet has waited on this machine for an unknown time, which says nothing about
    *   the network.

@@ -8,7 +8,7 @@ export type PacketKind =
   | 'other';
 
 export interface StoredPacket {
-  /** Extended: never wraps. */
+  /** The extended sequence number, which never wraps. */
   readonly sequence: number;
   /** Extended, in ticks of the RTP clock. */
   readonly timestamp: number;
@@ -26,7 +26,7 @@ const CAPACITY = 128;
 
 /** A bounded store of packets in sequence order; a newer packet pushes the oldest out. */
 export class PacketStore {
-  /** Packets that were pushed out. */
+  /** The number of packets that were pushed out. */
   overflows = 0;
   readonly #slots: (StoredPacket | undefined)[] = new Array<StoredPacket | undefined>(CAPACITY).fill(
     undefined,

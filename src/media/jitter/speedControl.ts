@@ -27,7 +27,7 @@ export class SpeedControl {
    * @param room - A packet's samples with as much room again behind them; changed in place.
    * @param slackMs - The time that the packet was ready beyond the network's delay; negative when it was late.
    * @param heldMs - Samples that are played before it. They only delay it, since it was needed at the frame's start.
-   * @returns The new length.
+   * @returns The new length in samples.
    */
   adjust(room: Int16Array, length: number, slackMs: number, heldMs: number, nowMs: number): number {
     const isUrgent = slackMs > URGENT_MS || slackMs < -URGENT_MS;

@@ -1,7 +1,7 @@
 /** Pitch periods, from a high voice to a low one. */
 const MIN_LAG_MS = 2.5;
 const MAX_LAG_MS = 12.5;
-/** Length of the cross-fade. */
+/** The length of the cross-fade. */
 const CROSSFADE_MS = 5;
 const MIN_FRAME_MS = MIN_LAG_MS + CROSSFADE_MS;
 /** Root mean square below which a joint is inaudible: about -54 dB. */

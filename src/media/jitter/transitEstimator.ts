@@ -31,7 +31,7 @@ export class TransitEstimator {
   readonly #priorMs: number;
   readonly #epochMinima: number[] = [];
   readonly #histogram = new Float64Array(BUCKETS);
-  /** All buckets above it are empty. */
+  /** The bucket above which all are empty. */
   #highestBucket = 0;
   #epochStartMs = 0;
   #fastestMs = 0;

@@ -8,7 +8,7 @@ export interface RecordingPeaks {
   readonly agent: string;
 }
 
-/** Finer than a syllable. */
+/** The smallest step, shorter than a syllable. */
 const FINEST_MS = 20;
 /** The most peaks of each channel: two hours in steps of 160 ms. */
 const MAX_PEAKS = 50_000;
@@ -63,7 +63,7 @@ class PeakMeter {
     this.#agent = new Uint8Array(count);
   }
 
-  /** @returns Bytes taken: whole frames. */
+  /** @returns The number of bytes taken, in whole frames. */
   add(bytes: Uint8Array): number {
     const frames = Math.floor(bytes.length / FRAME_BYTES);
     const isAligned = bytes.byteOffset % BYTES_PER_SAMPLE === 0;

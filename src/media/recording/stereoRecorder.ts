@@ -19,10 +19,10 @@ const CHUNK_SECONDS = 1;
 const MAX_WAITING_CHUNKS = 16;
 
 /**
- * Both directions of a call in one file: the caller left, the agent right, frame by frame on the tick clock. `write`
- * copies and returns, also before the file is open; whole seconds are written in the background, one write each. The
- * header gets the length at the end; of a writer that was killed, the file's length counts. The first write error ends
- * the recording, and the call continues.
+ * Records both directions of a call in one file: the caller left, the agent right, frame by frame on the tick clock.
+ * `write` copies and returns, even before the file is open. Whole seconds are written in the background, one write
+ * each. The header gets the length at the end; after a writer was killed, the file's length counts. The first write
+ * error ends the recording, and the call continues.
  */
 export class StereoRecorder {
   readonly sampleRateHz: 8000 | 16_000;
@@ -31,7 +31,7 @@ export class StereoRecorder {
   #file: RecordingFile | undefined;
   readonly #silence: Int16Array;
   readonly #chunkSamples: number;
-  /** Reused chunks. */
+  /** The chunks to reuse. */
   readonly #free: Int16Array[] = [];
   #chunk: Int16Array;
   #chunkLength = 0;

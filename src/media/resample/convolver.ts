@@ -1,4 +1,4 @@
-/** Taps per block. */
+/** The number of taps per block. */
 const BLOCK = 4;
 /** A windowed sinc's zeros in floating point are below this. */
 const NEGLIGIBLE = 1e-12;
@@ -17,9 +17,9 @@ export interface Convolver {
 /** The taps at every `stride`-th sample. */
 interface Phase {
   readonly offset: number;
-  /** Number of taps. */
+  /** The number of taps. */
   readonly length: number;
-  /** Number of blocks. */
+  /** The taps, filled up to whole blocks. */
   readonly taps: Float64Array;
 }
 
@@ -60,7 +60,7 @@ function addScaled(sums: Float64Array, samples: Float64Array, tap: number, count
   for (let n = 0; n < count; n++) sums[n] = (sums[n] ?? 0) + tap * (samples[n] ?? 0);
 }
 
-/** One branch of a polyphase filter is a plain delay; its zeros are skipped. */
+/** Returns a branch of a polyphase filter without its outer zeros; one branch is a plain delay. */
 function phaseOf(taps: Float64Array, offset: number, stride: number): Phase {
   const own = taps.filter((_, n) => n % stride === offset);
   const first = own.findIndex(isFelt);

@@ -23,7 +23,7 @@ export function designLowPass(factor: number): Float64Array {
   return taps.map((tap) => tap / sum);
 }
 
-/** @param x - -1..1 over the window's width. */
+/** @param x - The position in the window, -1..1. */
 function kaiser(x: number): number {
   return besselI0(KAISER_BETA * Math.sqrt(1 - x * x)) / besselI0(KAISER_BETA);
 }

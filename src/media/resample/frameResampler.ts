@@ -6,7 +6,7 @@ export interface FrameResampler {
   readonly inputRateHz: SampleRateHz;
   readonly outputRateHz: SampleRateHz;
   /**
-   * @param frame - 20 ms.
+   * @param frame - A frame of 20 ms.
    * @returns 20 ms at the other rate, valid until the next call; the frame itself when the rates are equal.
    */
   process(frame: Int16Array): Int16Array;
@@ -40,7 +40,7 @@ export function resamplerBetween(
   return createFrameResampler(inputRateHz, outputRateHz);
 }
 
-/** Samples in 20 ms. */
+/** Returns the number of samples in 20 ms. */
 export function frameLength(rateHz: number): number {
   return (rateHz * FRAME_MS) / 1000;
 }

@@ -11,11 +11,11 @@ export interface Resampler {
   readonly outputRateHz: SampleRateHz;
   /**
    * @param input - The samples, at most `maxInput`.
-   * @returns Samples written to `output`.
+   * @returns The number of samples written to `output`.
    * @throws {RangeError} When the input is longer, or `output` smaller than `maxOutput`.
    */
   process(input: Int16Array, output: Int16Array): number;
-  /** Room that `output` needs. */
+  /** Returns the room that `output` needs. */
   maxOutput(inputLength: number): number;
 }
 

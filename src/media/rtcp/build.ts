@@ -23,9 +23,9 @@ export interface RtcpContents {
 }
 
 const VERSION_BITS = 0x80;
-/** The count has five bits. */
+/** The most blocks; their count has five bits. */
 const MAX_BLOCKS = 31;
-/** The length has one byte. */
+/** The longest text; its length has one byte. */
 const MAX_TEXT_BYTES = 255;
 
 /**

@@ -14,7 +14,7 @@ export interface ReportBlock {
   readonly ssrc: number;
   /** Share lost since the last report, in 1/256. */
   readonly fractionLost: number;
-  /** Signed, 24 bits. */
+  /** The number of lost packets, signed, 24 bits. */
   readonly cumulativeLost: number;
   readonly extendedHighestSequence: number;
   readonly jitterTicks: number;

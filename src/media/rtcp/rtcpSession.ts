@@ -15,7 +15,7 @@ export interface RtcpOptions {
   /** Unix time at the monotonic clock's zero. */
   readonly epochMs: number;
   readonly randomUint32: () => number;
-  /** @param packet - Owned by the callee. */
+  /** @param packet - The packet, which the callee owns. */
   readonly send: (packet: Uint8Array) => void;
 }
 
@@ -27,7 +27,7 @@ export interface ReportedStreams {
   readonly rtpClockRateHz: number;
 }
 
-/** SRTCP of both directions. */
+/** The SRTCP of both directions. */
 export interface SrtcpPair {
   readonly local: SrtcpStream;
   readonly remote: SrtcpStream;
@@ -74,7 +74,7 @@ export class RtcpSession {
     this.#send({ ...this.#contents(streams, nowMs, nowMs), bye: { reason: '' } });
   }
 
-  /** @param bytes - A datagram; decrypted in place. */
+  /** @param bytes - A datagram, which is decrypted in place. */
   receive(bytes: Uint8Array, ourSsrc: number, nowMs: number): void {
     const plain = this.srtcp === undefined ? bytes : this.srtcp.remote.unprotect(bytes);
     const packets = typeof plain === 'string' ? plain : parseRtcp(plain);
@@ -100,7 +100,7 @@ export class RtcpSession {
     this.roundTripMs = roundTripMs(toNtp(this.#options.epochMs + nowMs), block) ?? this.roundTripMs;
   }
 
-  /** @returns Bytes on the wire. */
+  /** @returns The number of bytes on the wire. */
   #send(contents: RtcpContents): number {
     const packet = buildRtcp(contents);
     if (this.srtcp === undefined) {

@@ -25,7 +25,7 @@ const SIZE_SMOOTHING = 1 / 16;
 /**
  * Time between reports, randomised so that participants do not synchronise.
  *
- * @param random - 0..1.
+ * @param random - A random number, 0..1.
  * @see RFC 3550 sections 6.3.1 and appendix A.7
  */
 export function reportIntervalMs(load: ReportingLoad, random: number): number {
@@ -46,7 +46,7 @@ export function reportIntervalMs(load: ReportingLoad, random: number): number {
 export interface ReportScheduleOptions {
   readonly startMs: number;
   readonly sessionBandwidthBytesPerSecond: number;
-  /** 0..1. */
+  /** Returns a random number, 0..1. */
   readonly random: () => number;
 }
 

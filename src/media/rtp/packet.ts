@@ -5,7 +5,7 @@ export type RtpDefect = 'too_short' | 'wrong_version' | 'bad_header_length' | 'b
 
 /** The header of a packet to send. */
 export interface RtpHeader {
-  /** 0..127. */
+  /** The payload type, 0..127. */
   readonly payloadType: number;
   readonly marker: boolean;
   /** The number is taken modulo 2^16. */

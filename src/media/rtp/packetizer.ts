@@ -5,9 +5,9 @@ const MAX_UINT32 = 2 ** 32;
 /** A sender's first numbers; random, so that they cannot be predicted. */
 export interface PacketizerStart {
   readonly ssrc: number;
-  /** 0..65535. */
+  /** The sequence number, 0..65535. */
   readonly sequenceNumber: number;
-  /** 0..2^32-1. */
+  /** The timestamp, 0..2^32-1. */
   readonly timestamp: number;
 }
 

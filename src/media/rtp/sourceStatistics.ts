@@ -8,7 +8,7 @@
  */
 export type PacketVerdict = 'valid' | 'probation' | 'restarted' | 'jumped';
 
-/** One source's values for a report block; cumulative ones restart with the source. */
+/** The values of one source for a report block. Cumulative ones restart with the source. */
 export interface ReceptionReport {
   /** Share of packets lost since the previous report, in 1/256. */
   readonly fractionLost: number;
@@ -43,7 +43,7 @@ export class SourceStatistics {
   lossBursts = 0;
   #probation: number;
   #received = 0;
-  /** Counts of earlier sequences. */
+  /** The packets that were received in earlier sequences. */
   #receivedEarlier = 0;
   #expectedEarlier = 0;
   #baseSequence = 0;
@@ -67,10 +67,10 @@ export class SourceStatistics {
   }
 
   /**
-   * @param sequenceNumber - 0..65535.
+   * @param sequenceNumber - The sequence number, 0..65535.
    * @param timestamp - The timestamp in RTP ticks, 0..2^32-1; undefined when it does not tell the packet's time, as
    *   for an event.
-   * @param arrivalMs - Monotonic.
+   * @param arrivalMs - The monotonic time of arrival.
    */
   receive(sequenceNumber: number, timestamp: number | undefined, arrivalMs: number): PacketVerdict {
     const verdict = this.#judge(sequenceNumber);

@@ -5,7 +5,7 @@
  */
 export interface Unwrapper {
   /**
-   * @param value - 0..2^bits-1, as on the wire.
+   * @param value - The value on the wire, 0..2^bits-1.
    * @returns Extended number; the first call returns its input. A step of half the range or more is backwards. Negative
    *   when the first packets are reordered.
    * @throws {RangeError} When the input is not an integer in range.

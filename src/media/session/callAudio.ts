@@ -37,7 +37,7 @@ export interface CallAudioDeps {
   readonly connectStream: ConnectStream;
   /** Admits supervisors; undefined when calls are not supervised. */
   readonly supervisorGate?: SupervisorGate | undefined;
-  /** 0..2^32-1, unpredictable. */
+  /** Returns an unpredictable number, 0..2^32-1. */
   readonly randomUint32: () => number;
 }
 
@@ -76,7 +76,8 @@ export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptio
 }
 
 /**
- * One call's audio inside its media thread. Packets are received as they come; everything else happens on the tick:
+ * The audio of one call inside its media thread. Packets are received as they come; everything else happens on the
+ * tick:
  *
  * ```
  *  RTP session ─▶ receiver ────────┬─▶ agent stream ─▶ WebSocket

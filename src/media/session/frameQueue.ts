@@ -10,7 +10,7 @@ const MAX_FRAMES = 3;
 /** Carries frames of 20 ms from one call's tick to another's. When it is full, the oldest is lost. */
 export class FrameQueue {
   #sampleRateHz: SampleRateHz;
-  /** A ring. */
+  /** The ring of frames. */
   #frames: Int16Array;
   #first = 0;
   #count = 0;

@@ -10,16 +10,16 @@ export type MusicSource =
    */
   | { readonly kind: 'clip'; readonly samples: Int16Array };
 
-/** Narrowband: every codec carries it. */
+/** The rate of music. It is narrowband, so that every codec carries it. */
 export const MUSIC_RATE_HZ = 8000;
 
 /** Semitones above middle C: broken chords of C, A minor, F and G. */
 const TUNE = [0, 4, 7, 12, 7, 4, -3, 0, 4, 9, 4, 0, -7, -3, 0, 5, 0, -3, -5, -1, 2, 7, 2, -1] as const;
 const MIDDLE_C_HZ = 261.63;
 const NOTE_SAMPLES = 0.42 * MUSIC_RATE_HZ;
-/** Notes that still sound. */
+/** The number of notes that may sound at once. */
 const OVERLAP = 3;
-/** Three notes together stay 12 dB below full scale. */
+/** The amplitude of a note. Three notes together stay 12 dB below full scale. */
 const AMPLITUDE = 2400;
 const DECAY_PER_SECOND = 2.6;
 const ATTACK_SECONDS = 0.01;

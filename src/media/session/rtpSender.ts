@@ -12,7 +12,7 @@ const MAX_TRAILER_BYTES = 16;
 export interface RtpSenderOptions {
   readonly codec: Codec;
   readonly start: PacketizerStart;
-  /** @param packet - Valid during the call. */
+  /** @param packet - The packet, valid during the call only. */
   readonly send: (packet: Uint8Array) => void;
 }
 
@@ -21,7 +21,7 @@ interface PendingDigits {
   reject(error: Error): void;
 }
 
-/** One codec's stream to the peer: a packet for each frame, of audio or of a DTMF event. */
+/** The stream of one codec to the peer: a packet for each frame, of audio or of a DTMF event. */
 export class RtpSender {
   readonly packetizer: Packetizer;
   payloadType = 0;

@@ -26,7 +26,7 @@ import { type AdvanceTicks, TickAlignment } from './tickAlignment.ts';
 export interface RtpSessionOptions {
   readonly clock: Clock;
   readonly codecs: CodecRegistry;
-  /** 0..2^32-1, unpredictable. */
+  /** Returns an unpredictable number, 0..2^32-1. */
   readonly randomUint32: () => number;
   readonly sockets: SocketPair;
   readonly latching: Latching | undefined;
@@ -132,7 +132,7 @@ export class RtpSession {
     return this.#direction === 'sendrecv' || this.#direction === 'sendonly';
   }
 
-  /** Unix time, fractions allowed. */
+  /** The Unix time in ms, with fractions. */
   get nowMs(): number {
     return this.#epochMs + this.#options.clock.monotonicMs();
   }

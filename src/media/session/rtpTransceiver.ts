@@ -9,7 +9,7 @@ import type { PacketizerStart } from '../rtp/packetizer.ts';
 import { type ReceivedFormat, RtpReceiver } from './rtpReceiver.ts';
 import { RtpSender } from './rtpSender.ts';
 
-/** Both directions of a call with one codec. Another codec needs another transceiver. */
+/** Both directions of a call with one codec. A change of codec needs a new transceiver. */
 export interface RtpTransceiver {
   readonly codec: Codec;
   readonly sampleRateHz: SampleRateHz;

@@ -2,15 +2,18 @@ import type { JitterBuffer } from '../jitter/jitterBuffer.ts';
 
 /** The jitter buffer knows the network by then, and has given up the delay that it began with. */
 const SETTLING_TICKS = 200;
-/** Two seconds in which every packet of the caller was ready sooner than its tick. */
+/** The ticks in which every packet of the caller was ready early: two seconds. */
 const OBSERVED_TICKS = 100;
 /** A smaller gain is not worth a packet that leaves at another distance than 20 ms. */
 const LEAST_GAIN_MS = 4;
-/** Two calls whose ticks follow each other's packets would advance for ever. */
+/**
+ * The most that a call's ticks are advanced. Two calls whose ticks follow each other's packets would otherwise advance
+ * forever.
+ */
 const MAX_ADVANCE_MS = 40;
 
 /**
- * Makes a call's ticks sooner.
+ * Makes a call's ticks earlier.
  *
  * @param byMs - The longest advance.
  * @returns The actual advance in ms.

@@ -12,7 +12,7 @@ export type SrtpSuite = keyof typeof SRTP_SUITES;
 export const MASTER_KEY_BYTES = 16;
 export const MASTER_SALT_BYTES = 14;
 
-/** One direction's secret. Never log it. */
+/** The secret of one direction. It must never be logged. */
 export interface SrtpMasterKey {
   readonly key: Uint8Array;
   readonly salt: Uint8Array;

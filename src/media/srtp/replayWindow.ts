@@ -16,7 +16,7 @@ export class ReplayWindow {
     return index > this.#highest - WINDOW_PACKETS && this.#seen[index % WINDOW_PACKETS] !== index;
   }
 
-  /** Call only for authentic packets. */
+  /** Marks a packet as received. It must be called only for authentic packets. */
   accept(index: number): void {
     this.#seen[index % WINDOW_PACKETS] = index;
     if (index > this.#highest) this.#highest = index;

@@ -9,7 +9,7 @@ import type { SrtpParameters, SrtpRefusal } from './srtp.ts';
 /** Header and SSRC of the first part are not encrypted. */
 const CLEAR_BYTES = 8;
 const INDEX_BYTES = 4;
-/** Both suites authenticate RTCP with 80 bits. @see RFC 4568 section 6.2.2 */
+/** The length of the tag: both suites authenticate RTCP with 80 bits. @see RFC 4568 section 6.2.2 */
 const TAG_BYTES = 10;
 const ENCRYPTED_FLAG = 2 ** 31;
 const MAX_STREAMS = 8;
@@ -43,7 +43,7 @@ export class SrtcpStream {
 
   /**
    * @param buffer - The compound packet with `overheadBytes` of room behind it.
-   * @returns Length of the protected packet.
+   * @returns The length of the protected packet.
    * @throws {RangeError} When there is no packet or no room, or after 2^31 packets.
    */
   protect(buffer: Uint8Array, lengthBytes: number): number {

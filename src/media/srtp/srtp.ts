@@ -12,13 +12,13 @@ import { deriveSessionKeys } from './keyDerivation.ts';
 import { Keystream } from './keystream.ts';
 import { ReplayWindow } from './replayWindow.ts';
 
-/** Why a packet is refused. */
+/** The reason for which a packet is refused. */
 export type SrtpRefusal = 'too_short' | 'unknown_key' | 'replayed' | 'bad_tag';
 
 /** The negotiated parameters of one direction. */
 export type SrtpParameters = Pick<CryptoAttribute, 'suite' | 'masterKey' | 'keyIdentifier'>;
 
-/** One SSRC's position in the 48-bit packet index. */
+/** The position of one SSRC in the 48-bit packet index. */
 interface StreamState {
   rollovers: number;
   highestSequence: number;
@@ -59,7 +59,7 @@ export class SrtpStream {
   /**
    * @param buffer - The RTP packet with `overheadBytes` of room behind it.
    * @param lengthBytes - The length of the packet.
-   * @returns Length of the protected packet.
+   * @returns The length of the protected packet.
    * @throws {RangeError} When the buffer has no whole RTP packet or too little room, or after 2^48 packets.
    */
   protect(buffer: Uint8Array, lengthBytes: number): number {

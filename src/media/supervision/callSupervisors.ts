@@ -38,7 +38,7 @@ export interface CallSupervisorsDeps {
  */
 export class CallSupervisors {
   readonly #deps: CallSupervisorsDeps;
-  /** All of them have one rate, so that each frame is resampled once. */
+  /** The rate of all supervisors' streams, so that each frame is resampled once. */
   readonly #streamRateHz: SampleRateHz;
   readonly #supervisors = new Set<Supervisor>();
   readonly #callEnd = new AbortController();
@@ -170,7 +170,7 @@ export class CallSupervisors {
     for (const supervisor of this.#supervisors) supervisor.changeRate(codecRateHz);
   }
 
-  /** The agent's place is gone. */
+  /** Closes the supervisor who has taken over, since the agent's place no longer exists. */
   endTakeover(reason: string): void {
     for (const supervisor of this.#supervisors) {
       if (supervisor.mode === 'takeover') supervisor.close(NORMAL_CLOSURE, reason);

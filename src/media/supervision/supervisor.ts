@@ -36,7 +36,7 @@ export interface SupervisorOptions {
   readonly onLeft: (hadJoined: boolean) => void;
 }
 
-/** One supervisor of a call: their voice on its way to the call, and the call's audio on its way to them. */
+/** A supervisor of a call. It passes their voice to the call, and the call's audio to them. */
 export class Supervisor {
   readonly id: string;
   readonly mode: SupervisionMode;

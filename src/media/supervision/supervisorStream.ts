@@ -37,12 +37,15 @@ export interface SupervisorGate {
 /** The address of a supervisor's connection on this machine. */
 export interface SupervisorAddress {
   readonly port: number;
-  /** Contains the ticket. */
+  /** The path, which contains the ticket. */
   readonly path: string;
 }
 
 interface AdmittedSupervisor extends SupervisorAddress {
-  /** Its `audio` takes interleaved samples. Resolves to undefined when no connection came in time. Never rejects. */
+  /**
+   * Resolves to the connection, whose `audio` takes interleaved samples; undefined when no connection came in time.
+   * Never rejects.
+   */
   readonly connected: Promise<StreamClient | undefined>;
 }
 

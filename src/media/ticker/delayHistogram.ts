@@ -1,5 +1,5 @@
 const BUCKET_MS = 0.25;
-/** Longer delays count in the last bucket. */
+/** The longest delay with its own bucket. Longer ones count in the last bucket. */
 const LIMIT_MS = 100;
 const BUCKETS = LIMIT_MS / BUCKET_MS + 1;
 
@@ -30,7 +30,7 @@ export class DelayHistogram {
   }
 
   /**
-   * @param share - 0..1, such as 0.99.
+   * @param share - The share of delays, 0..1, such as 0.99.
    * @returns The delay that this share stayed within, rounded up to a bucket's end, at most the longest; 0 when empty.
    */
   percentileMs(share: number): number {

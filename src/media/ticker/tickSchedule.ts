@@ -1,6 +1,6 @@
 import { DelayHistogram } from './delayHistogram.ts';
 
-/** Valid during the visit only. */
+/** A tick, valid during the visit only. */
 export interface Tick {
   /** The time at which the tick was due. It is absolute, so that nothing drifts. */
   readonly deadlineMs: number;
@@ -24,9 +24,12 @@ interface Phase<Member> {
   notBeforeMs: number;
 }
 
-/** Telephony's packet duration. */
+/** The interval of ticks, which is telephony's packet duration. */
 export const TICK_INTERVAL_MS = 20;
-/** One every 2 ms spreads a tick's work over the interval, with enough work for each wake-up. */
+/**
+ * The number of phases. A phase every 2 ms spreads a tick's work over the interval, and still has enough work for each
+ * wake-up.
+ */
 const PHASES = 10;
 const PHASE_DISTANCE_MS = TICK_INTERVAL_MS / PHASES;
 /** A late call catches up at twice the pace at most. */

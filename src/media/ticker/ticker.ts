@@ -75,7 +75,7 @@ export class Ticker<Member> {
     this.#rearm();
   }
 
-  /** The timer has fired. */
+  /** Sets the timer again after it has fired. */
   #rearm(): void {
     this.#timer = undefined;
     this.#armedForMs = Number.POSITIVE_INFINITY;

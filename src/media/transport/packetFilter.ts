@@ -6,7 +6,7 @@ import { type Latching, SourceLatch } from './sourceLatch.ts';
 export interface PacketDrops {
   /** The packets that are truncated or of another version than RTP 2. */
   malformed: number;
-  /** Its handling threw. */
+  /** The packets whose handler threw an error. */
   failed: number;
   /** SRTP with another key, or replayed. */
   unauthentic: number;
@@ -14,7 +14,7 @@ export interface PacketDrops {
   unknownPayloadType: number;
   /** The packets from a source other than the latched one. */
   foreignSource: number;
-  /** Above the limit per tick. */
+  /** The packets above the limit per tick. */
   flooded: number;
 }
 

@@ -19,7 +19,7 @@ interface SocketRequest {
 
 /** The impairment of a simulated network. The same seed has the same effect. */
 export interface Impairment {
-  /** Packet loss, 0 to 1. */
+  /** The packet loss, 0 to 1. */
   readonly lossRatio: number;
   /** Maximum random delay of a packet; packets stay in order. */
   readonly jitterMs: number;

@@ -14,14 +14,14 @@ export interface SocketPair {
 export interface RtpTransportOptions {
   readonly sockets: SocketPair;
   readonly latching: Latching | undefined;
-  /** Monotonic. */
+  /** Returns the monotonic time. */
   readonly nowMs: () => number;
   /** @param packet - Valid during the call; its bytes are the listener's. */
   readonly onRtp: (packet: RtpPacketView, nowMs: number) => void;
   readonly onRtcp: (bytes: Uint8Array, nowMs: number) => void;
 }
 
-/** One a report is usual. */
+/** The most RTCP packets per tick; usually a report has one. */
 const MAX_RTCP_PACKETS_PER_TICK = 5;
 /** The time during which packets from the signalled address are still accepted after another source was latched. */
 const SETTLING_MS = 2000;
@@ -83,7 +83,7 @@ export class RtpTransport {
     if (isNew) this.#disconnectSockets();
   }
 
-  /** @param packet - May be overwritten afterwards. */
+  /** @param packet - The packet, which may be overwritten afterwards. */
   send(packet: Uint8Array): void {
     const { target } = this.#filter.latch;
     if (target !== undefined) this.#sockets.rtp.send(packet, target);

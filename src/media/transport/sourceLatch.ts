@@ -7,7 +7,7 @@ export interface MediaAddress {
 /** A packet's place in its stream. */
 export interface StreamPlace {
   readonly ssrc: number;
-  /** 0..65535 */
+  /** The sequence number, 0..65535. */
   readonly sequenceNumber: number;
 }
 
@@ -71,7 +71,7 @@ export class SourceLatch {
   }
 
   /**
-   * @param nowMs - Monotonic.
+   * @param nowMs - The monotonic time.
    * @param signallingHost - The source address of the peer's signalling. Default: unknown.
    * @returns True when the address is new; the latch then waits again.
    */
@@ -138,7 +138,7 @@ export class SourceLatch {
 
 /** A source that signalling did not name, and its last packet. */
 interface Candidate extends MediaAddress, StreamPlace {
-  /** Consecutive packets of its stream. */
+  /** The consecutive packets of the candidate's stream. */
   readonly packets: number;
 }
 

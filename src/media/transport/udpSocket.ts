@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net';
 import type { PacketIo, PacketListener, PacketSocket } from './packetIo.ts';
 import type { MediaAddress } from './sourceLatch.ts';
 
-/** Node's UDP sockets. */
+/** Opens Node's UDP sockets. */
 export const udpPacketIo: PacketIo = {
   async bind({ address, port }) {
     const family = isIPv6(address) ? 6 : 4;

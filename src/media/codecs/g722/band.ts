@@ -1,11 +1,11 @@
 import { POWERS_OF_TWO, type ScaleFactor } from './tables.ts';
 
-/** Zeros of the predictor. */
+/** The number of the predictor's zeros. */
 const ZEROS = 6;
 
 /**
- * One band's state, the same in encoder and decoder: the quantiser's step and a predictor of two poles and six zeros,
- * both adapted by the code words alone.
+ * The state of one band, which encoder and decoder share: the quantiser's step and a predictor of two poles and six
+ * zeros, both adapted by the code words alone.
  *
  * @see ITU-T G.722 sections 3.3 to 3.6 (blocks 3 and 4)
  */
@@ -27,7 +27,7 @@ export class Band {
   #sign1 = 0;
   #sign2 = 0;
   readonly #zeros = new Int32Array(ZEROS);
-  /** Quantised differences, newest first. */
+  /** The quantised differences, newest first. */
   readonly #differences = new Int32Array(ZEROS);
 
   constructor(scale: ScaleFactor) {

@@ -3,15 +3,15 @@
 /** Half of the 24 coefficients of the quadrature mirror filters; the other half is symmetric. @see table 11 */
 export const QMF_COEFFICIENTS = Int32Array.of(3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11);
 
-/** One band's logarithmic scale factor: how it is adapted and turned into a quantiser step. */
+/** The logarithmic scale factor of one band: its adaptation and its conversion to a quantiser step. */
 export interface ScaleFactor {
   /** Change of the logarithm by code word. @see tables 5 and 9 */
   readonly logarithmStep: Int32Array;
-  /** Largest logarithm. */
+  /** The largest logarithm. */
   readonly logarithmLimit: number;
-  /** Position of the binary point. */
+  /** The position of the binary point. */
   readonly shift: number;
-  /** Initial step of the quantiser. */
+  /** The initial step of the quantiser. */
   readonly initialStep: number;
 }
 
