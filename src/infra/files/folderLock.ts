@@ -52,7 +52,7 @@ export class FolderLockedError extends Error {
 /**
  * Locks a folder for this process. The lock of a dead process is taken over, so that a crash needs no cleanup.
  *
- * @returns Releases the lock; idempotent.
+ * @returns A function that releases the lock; idempotent.
  * @throws {FolderLockedError} When a living process holds the folder until the wait is over.
  */
 export async function lockFolder(

@@ -49,7 +49,7 @@ export interface GuardedRequest {
 
 interface GuardedResponse extends HttpResponse {
   readonly durationMs: number;
-  /** IP address of the server. */
+  /** The server's IP address. */
   readonly address: string;
 }
 
@@ -73,7 +73,9 @@ export interface GuardedHttpClientDeps {
   readonly policy: TargetPolicy;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** All addresses of a result are checked before one is used. @default DNS servers of the system */
+  /**
+   * Resolves host names. All addresses of a result are checked before one is used. @default DNS servers of the system
+   */
   readonly lookup?: Lookup;
   /** Gets checked addresses only. @default TCP and TLS with Node's trusted certificates */
   readonly connect?: Connect;

@@ -40,7 +40,7 @@ export interface ConnectorOptions {
   readonly connect: Connect;
   readonly clock: Clock;
   readonly endpoint: Endpoint;
-  /** Includes the TLS handshake. */
+  /** The timeout, which includes the TLS handshake. */
   readonly timeoutMs: number;
   /** Sockets that are open or connecting. The connector updates it; the owner may destroy them. */
   readonly sockets: Set<Socket>;

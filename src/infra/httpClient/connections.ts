@@ -60,7 +60,7 @@ export class Connections {
     return options.keepAlive ? this.#leaseShared(options) : this.#leaseExclusive(this.#open(options));
   }
 
-  /** A connection for one request. */
+  /** Leases a connection for one request. */
   leaseSocket({ endpoint, connectTimeoutMs }: SocketOptions): SocketLease {
     const sockets = new Set<Socket>();
     const options = { ...this.#deps, endpoint, timeoutMs: connectTimeoutMs, sockets };

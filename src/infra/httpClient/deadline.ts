@@ -3,7 +3,7 @@ import { HttpClientError } from './errors.ts';
 
 /** The signal that ends a request: timeout, abort by the caller, or closed client. */
 export interface Deadline {
-  /** Its reason is an {@link HttpClientError}, `timeout` or `aborted`. */
+  /** The signal, whose reason is an {@link HttpClientError}: `timeout` or `aborted`. */
   readonly signal: AbortSignal;
   abort(message: string): void;
   /** Removes the timer and the listener. Idempotent. */

@@ -1,6 +1,9 @@
 import { CallwayError, type ErrorCategory } from '../../base/errors.ts';
 
-/** All failures of a request to a user's URL; part of the API, in tool results and delivery records. */
+/**
+ * The category of each failure of a request to a user's URL, by its code. The codes are part of the API, in tool
+ * results and delivery records.
+ */
 const CATEGORY_OF = {
   target_invalid_url: 'invalid',
   target_not_https: 'invalid',

@@ -13,7 +13,7 @@ import {
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];
 
-/** Headers and URL are checked. */
+/** A request whose headers and URL are checked. */
 export interface OutgoingRequest extends ResponseLimits {
   readonly url: URL;
   readonly method: HttpMethod;

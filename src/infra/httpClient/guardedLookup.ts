@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { resolveTarget } from './resolveTarget.ts';
 import type { WebSocketGuard } from './webSocket.ts';
 
-/** Longer than the resolver's own tries. */
+/** The timeout, longer than the resolver's own tries. */
 const TIMEOUT_MS = 10_000;
 
 /**

@@ -30,7 +30,7 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
  */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** One header in a user's configuration. */
+/** A header in a user's configuration. */
 export interface HeaderEntry {
   readonly key: string;
   readonly value: string;

@@ -21,7 +21,7 @@ export interface StreamingResponse {
 export interface ResponseLimits {
   /** A longer body fails; that of a status of 400 or above is cut at {@link MAX_ERROR_BYTES} at the latest. */
   readonly maxResponseBytes: number;
-  /** Reads only the body's beginning. */
+  /** Reads only the beginning of the body. */
   readonly excerpt?:
     | {
         readonly maxBytes: number;

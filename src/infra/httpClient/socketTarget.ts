@@ -7,7 +7,7 @@ const SOCKET_SCHEME = /^ws(s?):\/\//i;
  * Checks the URL of a WebSocket as {@link checkTarget} checks an HTTP URL: `wss` to public hosts, and `ws` to
  * loopback when the policy allows it.
  *
- * @returns The problem, if any.
+ * @returns The problem; undefined when there is none.
  */
 export function checkSocketTarget(text: string, policy: TargetPolicy): HttpClientError | undefined {
   if (!SOCKET_SCHEME.test(text)) return notSecure(policy);
@@ -21,7 +21,7 @@ const TCP_URL = /^tcp:\/\/(\[[0-9a-f:.]+\]|[^/:?#@[\]]+):\d{1,5}$/i;
  * Checks a URL `tcp://host:port`, by the same rules. There is no TLS: the host is public, or loopback where the policy
  * allows it.
  *
- * @returns The problem, if any.
+ * @returns The problem; undefined when there is none.
  */
 export function checkTcpTarget(text: string, policy: TargetPolicy): HttpClientError | undefined {
   if (!TCP_URL.test(text) || !URL.canParse(text.replace(/^tcp:/i, 'https:')))

@@ -14,13 +14,13 @@ export interface BucketOptions {
   readonly region: string;
   /** The endpoint of stores other than AWS; undefined for AWS. */
   readonly endpoint?: string;
-  /** Default: the SDK's credential chain. */
+  /** The credentials. Default: the SDK's credential chain. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** True when the URL path contains the bucket name. */
   readonly forcePathStyle: boolean;
 }
 
-/** One bucket of an S3-compatible store. Its users share it with a key prefix each. */
+/** A bucket of an S3-compatible store. Its users share it with a key prefix each. */
 export interface Bucket {
   /**
    * Stores a stream as one object, as a multipart upload above 5 MiB. Stores nothing when `body` fails.

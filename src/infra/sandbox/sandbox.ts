@@ -17,7 +17,7 @@ const MAX_PASSED_MS = 30_000;
 const RECHECK_MS = 250;
 /** A project whose check was stopped gets no other for this long, so that it has a tenth of one thread at most. */
 const REST_MS = 10_000;
-/** One project holds one thread, so that the others have the second. */
+/** The number of threads. A project holds one at most, so that the others have the second. */
 const MAX_THREADS = 2;
 /** Checks of a project that wait. */
 const MAX_WAITING = 200;

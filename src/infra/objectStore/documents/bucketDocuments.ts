@@ -9,17 +9,17 @@ import type { DocumentFiles } from '../../../knowledge/files.ts';
 import type { Bucket } from '../bucket.ts';
 import { requireFileKey } from './fileKey.ts';
 
-/** The bucket also holds recordings. */
+/** The prefix of documents; the bucket also holds recordings. */
 const PREFIX = 'documents/';
 const CONTENT_TYPE = 'application/octet-stream';
-/** Longer than a document is read; older copies were left by a process that died. */
+/** The age from which a copy was left by a process that died. No document is read for longer. */
 const LEFT_BEHIND_MS = 3_600_000;
 
 export interface BucketFilesOptions {
   readonly bucket: Bucket;
   /** The folder on this machine for copies of documents while they are read. */
   readonly workingFolder: string;
-  /** Unix time in milliseconds. */
+  /** Returns the Unix time in milliseconds. */
   readonly now: () => number;
 }
 

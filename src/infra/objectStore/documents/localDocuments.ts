@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { DocumentFiles } from '../../../knowledge/files.ts';
 import { requireFileKey } from './fileKey.ts';
 
-/** Uploaded documents in `DATA_DIR`. */
+/** The folder of uploaded documents in `DATA_DIR`. */
 export const UPLOADS_FOLDER = 'uploads';
 
 /** Documents in a folder of this machine, or one that nodes share. */

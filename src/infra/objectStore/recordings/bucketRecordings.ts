@@ -8,10 +8,10 @@ import {
 } from '../../../calls/recording/recordingStore.ts';
 import type { Bucket } from '../bucket.ts';
 
-/** The bucket also holds documents. */
+/** The prefix of recordings; the bucket also holds documents. */
 const PREFIX = 'recordings/';
 
-/** Recordings in an S3-compatible store. */
+/** Creates a store of recordings in an S3-compatible bucket. */
 export function bucketRecordings(bucket: Bucket): RecordingStore {
   const objectOf = (key: string): string => {
     requireRecordingKey(key);

@@ -6,7 +6,7 @@ import {
   resolveByteRange,
 } from '../../../calls/recording/recordingStore.ts';
 
-/** Recordings in a folder. */
+/** Creates a store of recordings in a folder. */
 export function localRecordings(folder: string): RecordingStore {
   const pathOf = (key: string): string => {
     requireRecordingKey(key);

@@ -12,7 +12,7 @@ export interface WorkingFolder {
   callIds(): Promise<string[]>;
 }
 
-/** @param folder - Created with the first recording. */
+/** @param folder - The folder, which is created with the first recording. */
 export function createWorkingFolder(folder: string): WorkingFolder {
   return {
     pathOf(callId) {

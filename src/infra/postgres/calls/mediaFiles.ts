@@ -7,7 +7,7 @@ import { isoTime } from '../sql/rows.ts';
 interface Row {
   id: string;
   name: string;
-  /** A bigint comes as text. */
+  /** The size as text, since it is a bigint. */
   bytes: string;
   duration_ms: number;
   file_key: string;

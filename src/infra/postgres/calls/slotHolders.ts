@@ -10,7 +10,7 @@ const IS_LIVE = `status IN ('dialing', 'ringing', 'in_progress') AND NOT is_test
 interface Row {
   id: string;
   is_on_trunk: boolean;
-  /** Established dialogs on the trunk. */
+  /** The number of established dialogs on the trunk. */
   dialogs: number;
 }
 

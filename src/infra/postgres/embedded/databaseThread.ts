@@ -7,12 +7,12 @@ export interface ThreadOptions {
   readonly folder: string;
   /** Data of a new database, as `PGlite.dumpDataDir` returns it. */
   readonly snapshot?: Blob;
-  /** Loopback port; 0 for any. */
+  /** The loopback port; 0 for any. */
   readonly port: number;
   readonly password: string;
 }
 
-/** Messages of the thread. */
+/** The messages of the thread. */
 export type FromThread =
   | { readonly type: 'started'; readonly port: number }
   | { readonly type: 'failed'; readonly reason: string };

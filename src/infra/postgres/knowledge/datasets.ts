@@ -22,7 +22,7 @@ interface Row {
 /** Shown while a long document is removed, and after a crash during the removal. */
 const REMOVAL_STARTED = 'Its removal has started; if it does not finish, delete the dataset again';
 
-/** pg returns bigint as text. */
+/** Selects datasets. The size is cast, since pg returns bigint as text. */
 const SELECT = `SELECT datasets.id, datasets.name, mime_type, bytes::double precision AS bytes, status, error,
     next_attempt_at, chunk_count, embedded_count, encoder, datasets.created_at
   FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id`;

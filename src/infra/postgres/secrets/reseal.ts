@@ -20,7 +20,7 @@ export class UnreadableSecretError extends Error {
 /** A table with secrets, and how a row is sealed again. */
 interface SealedTable {
   readonly name: string;
-  /** Columns of the primary key. */
+  /** The columns of the primary key. */
   readonly key: readonly string[];
   /** Columns with secrets and their types. */
   readonly columns: readonly (readonly [name: string, type: 'text' | 'json' | 'jsonb'])[];
@@ -114,7 +114,7 @@ const TABLES: readonly SealedTable[] = [
  * Seals all stored secrets with the current key and then records its fingerprint. Nodes may run meanwhile if they
  * know both keys and seal with the current one. Can be repeated.
  *
- * @returns Number of rows.
+ * @returns The number of rows.
  * @throws {UnreadableSecretError} The rows before it stay resealed; the fingerprint is not recorded.
  */
 export async function resealSecrets(database: Database, sealer: Sealer): Promise<number> {

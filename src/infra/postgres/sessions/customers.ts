@@ -16,7 +16,7 @@ const BATCH = 20;
 /** The customer's number, as in the index. */
 export const CUSTOMER_NUMBER = `left(CASE direction WHEN 'inbound' THEN from_number ELSE to_number END, 256)`;
 
-/** $1: project, $2: key. */
+/** The parameters are the project ($1) and the key ($2). */
 const FOUND = `
   found AS MATERIALIZED (
     SELECT instance_id FROM sessions WHERE project_id = $1 AND customer_id_of(state->'variables') = $2

@@ -174,7 +174,7 @@ function conditions(
   return { sql: parts.join(' AND '), parameters };
 }
 
-/** All figures from one scan of the sessions and one of their messages. */
+/** Computes all figures from one scan of the sessions and one of their messages. */
 const statsOver = (where: string): string => `
   WITH chosen AS MATERIALIZED (
     SELECT instance_id, channel, status, turns, started_at,

@@ -18,7 +18,7 @@ export function charactersOf(texts: readonly string[]): number {
  * when its history is full.
  *
  * @param messages - Parameter of {@link charactersOf} the messages.
- * @param events - The same of the events.
+ * @param events - The parameter with the size of the events, likewise.
  */
 export function addSizes(messages: string, events: string): string {
   return `message_characters = least(message_characters + ${messages}::bigint, ${MOST}),

@@ -17,7 +17,7 @@ const SLICE = 8_192;
  *
  * Yields to the event loop after each slice.
  *
- * @param projectId - A UUID.
+ * @param projectId - The project's UUID.
  * @returns Unique decimal numbers below 2^63, unordered.
  */
 export async function ngramsOf(projectId: string, text: string): Promise<string[]> {

@@ -10,7 +10,7 @@ const EVERY_MS = 15_000;
 const QUIET_MS = 30_000;
 /** A busy session is indexed this often: a search scans all sessions that changed since. */
 const MAX_WAIT_MS = 300_000;
-/** Sessions read at once. */
+/** The most sessions that are read at once. */
 const MAX_DUE = 1_000;
 /** Sessions indexed at once; this blocks the end of these sessions. */
 const BATCH_SIZE = 20;
@@ -58,7 +58,7 @@ export interface IndexingOptions {
   readonly quietMs?: number;
   /** or has waited for this long. */
   readonly maxWaitMs?: number;
-  /** Checked between two batches. */
+  /** Returns true when the process stops. It is called between two batches. */
   readonly isStopping?: () => boolean;
 }
 

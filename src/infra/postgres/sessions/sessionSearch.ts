@@ -180,7 +180,10 @@ function parametersOf({ projectId, needles, page, behind, changed }: Search): re
 }
 
 const START = `timestamptz 'epoch' + $10::float8 * interval '1 microsecond'`;
-/** All sessions without a cursor. The first comparison lets an index begin at the cursor. */
+/**
+ * The condition for the sessions behind the cursor; without a cursor, for all. The first comparison lets an index begin
+ * at the cursor.
+ */
 const IS_BEHIND = `($10::float8 IS NULL
   OR updated_at <= ${START} AND (updated_at < ${START} OR session_id > $11::text))`;
 

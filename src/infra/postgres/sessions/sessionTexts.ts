@@ -5,9 +5,9 @@ import { sizeBatches } from '../sql/sizeBatches.ts';
 const QUIET_MS = 120_000;
 /** The value of `index_after` while a session goes on. */
 export const WHEN_QUIET = `now() + interval '${QUIET_MS / 1000} seconds'`;
-/** Another node indexes a session whose node failed after this time. */
+/** The lease of a session. Another node indexes a session whose node failed after this time. */
 const LEASE_SECONDS = 300;
-/** Sessions claimed at once. */
+/** The number of sessions that are claimed at once. */
 const BATCH_SIZE = 20;
 /**
  * A longer text is in no index: searches read it. Also the most that one statement indexes, which takes the embedded
@@ -24,14 +24,14 @@ interface ClaimedRow {
 /** A message that is not indexed. */
 interface MessageRow {
   id: string;
-  /** Bytes of its text. */
+  /** The number of bytes of its text. */
   characters: number;
 }
 
 export interface RefreshOptions {
   /** A session is indexed when it was quiet for this long. */
   readonly quietMs?: number | undefined;
-  /** Checked between two sessions. */
+  /** Returns true when the process stops. It is called between two sessions. */
   readonly isStopping?: () => boolean;
 }
 

@@ -6,14 +6,14 @@ import type { Parameter, Queryable } from '../connection/database.ts';
 
 /** A list in a fixed order. An index with its condition and order makes every page equally fast. */
 export interface List {
-  /** Distinguishes the cursors of lists. */
+  /** The name, which distinguishes the cursors of lists. */
   readonly name: string;
   readonly columns: string;
-  /** A table, with its joins. */
+  /** The table with its joins. */
   readonly from: string;
   readonly where: string;
   readonly parameters: readonly Parameter[];
-  /** Together unique. */
+  /** The columns, which together are unique. */
   readonly order: readonly OrderColumn[];
   /** The direction of all columns. */
   readonly direction: 'ASC' | 'DESC';

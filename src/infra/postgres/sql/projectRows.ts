@@ -12,7 +12,7 @@ export const BY_CREATION = [
 /** Queries that all tables of a project have in common. */
 export interface ProjectRows<Row> {
   find(projectId: string, id: string, lock?: 'for update'): Promise<Row | undefined>;
-  /** Oldest first. */
+  /** Lists the rows, oldest first. */
   list(projectId: string, page: Page): Promise<PageOf<Row>>;
   remove(projectId: string, id: string): Promise<boolean>;
 }

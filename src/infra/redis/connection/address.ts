@@ -1,4 +1,4 @@
-/** Parsed form of `REDIS_URL`. */
+/** The parsed form of `REDIS_URL`. */
 export type RedisAddress =
   | { readonly kind: 'single'; readonly url: string }
   | {

@@ -20,7 +20,7 @@ interface State {
 }
 
 export interface RedisServerDeps {
-  /** Data folder; survives restarts. */
+  /** The data folder, which survives restarts. */
   readonly folder: string;
   /** The server ends when no process has used the folder for this long; default {@link ORPHAN_SECONDS}. */
   readonly orphanSeconds?: number;

@@ -27,7 +27,7 @@ kill -TERM "$1"`;
  * Ends a server that outlives this process for longer than `seconds` without being adopted, or whose folder was removed.
  * A server writes everything to disk before it ends.
  *
- * @returns Ends the watch; idempotent.
+ * @returns A function that ends the watch; idempotent.
  */
 export async function watchForOrphan(
   folder: string,

@@ -5,7 +5,7 @@ import { orUnavailable, type RedisConnection } from './connection.ts';
 /**
  * Runs a Lua script atomically.
  *
- * @param keys - All in one hash slot, for Redis Cluster.
+ * @param keys - The keys, all in one hash slot for Redis Cluster.
  * @throws {CallwayError} `redis_unavailable`
  */
 export type Script = (

@@ -9,14 +9,14 @@ export interface EventFeedDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** One subscription for all streams of a node: it hears the projects that have streams here. */
+/** The subscription for all streams of a node. It receives the events of the projects that have streams here. */
 export class RedisEventFeed implements EventFeed {
   readonly after: EventFeed['after'];
   readonly has: EventFeed['has'];
   readonly newest: EventFeed['newest'];
   readonly #deps: EventFeedDeps;
   readonly #listeners = new Map<string, Set<FeedListener>>();
-  /** Projects by their channels. */
+  /** The projects by their channels. */
   readonly #projects = new Map<string, string>();
 
   constructor(deps: EventFeedDeps) {
@@ -51,7 +51,7 @@ export class RedisEventFeed implements EventFeed {
     if (channels.length > 0) await orUnavailable(this.#deps.subscriber.client.subscribe(...channels));
   }
 
-  /** The connection is new. */
+  /** Subscribes again after a reconnect. */
   async #subscribeAgain(): Promise<void> {
     try {
       await this.#subscribe([...this.#listeners.keys()]);

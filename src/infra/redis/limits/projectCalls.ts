@@ -6,12 +6,12 @@ import type { RedisConnection } from '../connection/connection.ts';
 import { createScript } from '../connection/scripts.ts';
 import { redisLeasedSlots } from './leasedSlots.ts';
 
-/** Longer than the longest window. */
+/** The lifetime of counts, longer than the longest window. */
 const KEPT_MILLISECONDS = 2 * 3_600_000;
 const NONE = -1;
 
 /**
- * One hash holds each window's index and count. A count of an older window is 0.
+ * Counts a call. A hash has each window's index and count. A count of an older window is 0.
  *
  * KEYS: counts. ARGV: calls a minute, calls an hour (-1: unlimited), lifetime ms. Returns 0 when the call is counted, else
  * the seconds to wait.

@@ -21,7 +21,7 @@ local token = redis.call('INCR', KEYS[2])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return token`);
 
-/** One lease for each project and number, with a fencing token. */
+/** Locks numbers by a lease with a fencing token for each project and number. */
 export function redisNumberLock(redis: RedisConnection): NumberLock {
   return {
     async acquire(projectId, toNumber, callId) {

@@ -16,9 +16,12 @@ const FIRST_POLL_MS = 4;
 const LONGEST_POLL_MS = 15;
 /** A waiter that stops polling loses its place in the queue after this time. */
 const PLACE_MS = 2_000;
-/** Longer than a command to Redis may take, so that no read that started with the request for the lock is older. */
+/**
+ * The time for which a release counts as recent. It is longer than a command to Redis may take, so that no read that
+ * started with the request for the lock is older.
+ */
 const RECENTLY_RELEASED_MS = 3_000;
-/** Longer than the pauses of most calls. */
+/** The time for which the last holder is remembered, longer than the pauses of most calls. */
 const REMEMBERED_MS = 600_000;
 
 /**

@@ -11,7 +11,7 @@ export interface LeasedEntries<Entry> {
 }
 
 /**
- * One expiring key for each node, and a set of the node ids.
+ * Stores entries in one expiring key for each node, and a set of the node ids.
  *
  * @param name - The name in braces, so that a cluster keeps all entries in one hash slot and reads them with one
  *   command.

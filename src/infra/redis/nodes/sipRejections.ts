@@ -7,7 +7,7 @@ import { orUnavailable, type RedisConnection } from '../connection/connection.ts
 
 const MAX_OF_INSTALLATION = 1000;
 const MAX_OF_PROJECT = 100;
-/** They tell who called whom. */
+/** The lifetime of rejections, which contain phone numbers. */
 const LIFETIME_MS = 30 * 86_400_000;
 
 /** A bounded list for the installation, and one for each project. */

@@ -3,12 +3,12 @@ import { trunkHealth } from '../../../calls/trunks/trunk.ts';
 import { type TrunkHealthStore, UNKNOWN_HEALTH } from '../../../calls/trunks/trunkHealth.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
-/** Longer than two of the longest intervals between two OPTIONS checks. */
+/** The lifetime, longer than two of the longest intervals between two OPTIONS checks. */
 const LIFETIME_MILLISECONDS = 2 * 3_600_000 + 600_000;
 
 const seen = trunkHealth.omit({ channelsInUse: true }).extend({ serviceRoute: z.array(z.string()) });
 
-/** One key for each trunk: the trunks of a list are in several slots of a cluster. */
+/** Stores health in one key for each trunk, since the trunks of a list are in several slots of a cluster. */
 export function redisTrunkHealth(redis: RedisConnection): TrunkHealthStore {
   return {
     async publish(trunkId, health) {

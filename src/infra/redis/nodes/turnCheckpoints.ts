@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TurnCheckpointStore } from '../../../engine/session/interruptedTurn.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
-/** Longer than it takes to end the calls of a lost node. */
+/** The lifetime, longer than it takes to end the calls of a lost node. */
 const LIFETIME_MS = 10 * 60_000;
 
 const schema = z.object({

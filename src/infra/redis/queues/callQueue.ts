@@ -12,7 +12,7 @@ const KIND: QueueDefinition<z.infer<typeof payload>> = {
   options: { attempts: 1, removeOnComplete: true, removeOnFail: true },
 };
 
-/** One job for each call; the job id is the call id. */
+/** Queues one job for each call; the job id is the call id. */
 export function redisCallQueue(jobs: JobQueues): CallQueue {
   const queue = jobs.queue(KIND);
   return {

@@ -22,7 +22,7 @@ const KIND: QueueDefinition<IngestionPayload> = {
   },
 };
 
-/** One job for each dataset; the job id is the dataset id. */
+/** Queues one job for each dataset; the job id is the dataset id. */
 export function ingestionQueue(jobs: JobQueues): IngestionQueue {
   const queue = jobs.queue(KIND);
   return {

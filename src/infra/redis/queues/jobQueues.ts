@@ -73,7 +73,7 @@ interface QueueDepth {
 export interface JobQueuesDeps {
   /** The value of `REDIS_URL`. */
   readonly url: string;
-  /** Default: 15 seconds. */
+  /** The time of a lock. Default: 15 seconds. */
   readonly lockMs?: number;
   readonly onError: (error: Error, queue: string) => void;
 }
