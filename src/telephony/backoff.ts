@@ -8,7 +8,7 @@ export interface Backoff {
  * together do not retry together.
  *
  * @param failures - The number of failures in a row so far, at least 1.
- * @param random - 0..1.
+ * @param random - A random number, 0..1.
  */
 export function backoffMs({ firstMs, maxMs }: Backoff, failures: number, random: number): number {
   const fullMs = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));

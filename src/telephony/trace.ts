@@ -156,7 +156,7 @@ export function traceFromServer(server: TracingServer, toTime: (atMs: number) =>
 /** Headers that carry credentials, with their continuation lines. */
 const SECRET_HEADERS = /^((?:Proxy-)?Authorization[ \t]*:[ \t]*\w*)[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim;
 const CRYPTO_KEYS = /^(a=crypto:[^\r\n]*?inline:)[^\s|;\r\n]*/gim;
-/** One line may hold several keys. */
+/** Matches further keys in the same line. */
 const FURTHER_KEYS = /(;[ \t]*inline:)[^\s|;\r\n]*/gi;
 const REDACTED = '[redacted]';
 

@@ -56,7 +56,7 @@ export interface ReceivedResponse {
 }
 
 export interface SentRequest {
-  /** Request-URI as on the wire. */
+  /** The Request-URI as sent on the wire. */
   readonly uri: string;
   readonly transactionId: string;
   /** Our Contact, as on the wire. */
@@ -71,7 +71,7 @@ export class ControlDownError extends Error {
 /** The SIP server refused to send the request; the message is the server's. */
 export class RequestRefusedError extends Error {
   readonly code = 'request_refused';
-  /** The dialog no longer exists. */
+  /** True when the dialog no longer exists. */
   readonly isDialogUnknown: boolean;
 
   constructor(reason: string) {
@@ -101,8 +101,8 @@ export type ObserveMessage = (
 const OPEN_TIMEOUT_MS = 10_000;
 
 /**
- * One connection to a SIP server. Each has its own drachtio-srf, which never reconnects: its own reconnection retries every
- * 260 ms after a wrong secret, falls back from TLS to plain TCP, and registers its routes twice.
+ * A connection to a SIP server. Each one has its own drachtio-srf, which never reconnects: its own reconnection retries
+ * every 260 ms after a wrong secret, falls back from TLS to plain TCP, and registers its routes twice.
  */
 export class ControlConnection {
   /** The addresses at which the server listens for SIP, such as `udp/192.0.2.1:5060`. */

@@ -18,7 +18,7 @@ const TIMEOUT_MS = 3_000;
 const MAX_ANSWER_BYTES = 16_384;
 const NOT_DRACHTIO = () => new Error('what answers there is no drachtio-server');
 
-/** @param url - `drachtio://:secret@host:9022` */
+/** @param url - A URL such as `drachtio://:secret@host:9022`. */
 export function parseControlUrl(url: string): ControlTarget {
   const { hostname, port, password } = new URL(url);
   return {

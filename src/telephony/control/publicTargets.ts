@@ -5,9 +5,9 @@ import { type OutgoingRequest, RequestRefusedError } from './connection.ts';
 import type { SipControl } from './control.ts';
 
 export interface PublicTargetsDeps {
-  /** All addresses of a host name. @throws When it has none. */
+  /** Resolves all addresses of a host name. @throws When it has none. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
-  /** Exceptions. */
+  /** Returns true for addresses that may be private. */
   readonly isPrivatePeer: (address: string) => boolean;
 }
 

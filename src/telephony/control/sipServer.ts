@@ -5,13 +5,13 @@ import { parseControlUrl } from './probe.ts';
 /** A trunk, as the SIP server's flood guard knows it. */
 export interface KnownPeer {
   readonly name: string;
-  /** `address`, `address:port` or `network/bits`. */
+  /** The sources, each an `address`, `address:port` or `network/bits`. */
   readonly sources: readonly string[];
   /** True when the peer's host may be private although trunks' hosts must be public. */
   readonly mayBePrivate: boolean;
 }
 
-/** An INVITE that was refused. */
+/** A refused INVITE. */
 export interface RefusedInvite {
   readonly status: number;
   readonly address: string;
@@ -30,7 +30,7 @@ export interface RefusedInvite {
 export interface SipServerAccess {
   /** Returns the server to connect to; undefined while it is down. */
   target(): ControlTarget | undefined;
-  /** All messages of a call; undefined for a drachtio-server, which reports only some of them. */
+  /** The source of calls' messages; undefined for a drachtio-server, which reports only some of them. */
   readonly traces: TraceSource | undefined;
   /** True when 100 Trying is reported. */
   readonly showsTrying: boolean;

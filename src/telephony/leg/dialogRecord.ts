@@ -53,7 +53,7 @@ export class DialogRecords {
     };
   }
 
-  /** Resolves when all is written. */
+  /** Resolves when all records are written. */
   settled(): Promise<void> {
     return this.#pending.settled();
   }

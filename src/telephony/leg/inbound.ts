@@ -56,7 +56,7 @@ class InboundCallOffer implements InboundCall {
   readonly #onRefused: OnRefused;
   readonly #canceled = new AbortController();
   readonly #release: () => void;
-  /** Pressed before the answer. */
+  /** The digits that were pressed before the answer. */
   readonly #digits: DtmfDigit[] = [];
   #isDecided = false;
   #opening: Promise<MediaSession> | undefined;

@@ -49,8 +49,8 @@ const REQUEST_ERROR =
   /^(?:can not send request to myself|requested protocol|invalid (?:request|message)|missing )/i;
 
 /**
- * One INVITE up to its final response: answers challenges, follows redirects, extends the session interval on 422, sends
- * ACK, and ends a call whose 2xx crosses the CANCEL.
+ * The client of one INVITE up to its final response. It answers challenges, follows redirects, extends the session
+ * interval on 422, sends ACK, and ends a call whose 2xx crosses the CANCEL.
  */
 export class InviteClient {
   readonly #control: Pick<SipControl, 'request' | 'requestWhenConnected'>;

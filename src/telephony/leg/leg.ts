@@ -52,7 +52,7 @@ export interface LegOptions {
   readonly sipCallId: string;
   readonly dialogId: string;
   readonly trunk: Trunk;
-  /** Our number, in normal form. */
+  /** Our number in normal form. */
   readonly ownNumber: string;
   /** Our URI, for Referred-By. */
   readonly ownUri: string;

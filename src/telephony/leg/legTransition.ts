@@ -22,14 +22,14 @@ export type LegState =
   /** A port for the audio is being reserved. */
   | { readonly kind: 'preparing' }
   | { readonly kind: 'inviting'; readonly hasRung: boolean; readonly hasEarlyMedia: boolean }
-  /** CANCEL is sent. */
+  /** The leg has sent CANCEL. */
   | { readonly kind: 'canceling'; readonly end: LegEnd }
   /** Our 200 is sent; a hangup waits for its ACK too. @see RFC 3261 section 15 */
   | { readonly kind: 'awaitingAck'; readonly hangup?: HangupReason }
   /** The dialog is confirmed; the audio is being connected. */
   | { readonly kind: 'connecting' }
   | { readonly kind: 'established' }
-  /** BYE is sent. */
+  /** The leg has sent BYE. */
   | { readonly kind: 'terminating'; readonly end: LegEnd }
   | { readonly kind: 'terminated' };
 

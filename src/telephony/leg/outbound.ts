@@ -27,7 +27,7 @@ export interface OutboundDeps extends LegDeps {
   /** Resolves a media host, within a time limit. */
   readonly resolveHost: ResolveHost;
   readonly traceCall: (sipCallId: string) => CallTrace;
-  /** 0 disables it. */
+  /** The media timeout; 0 disables it. */
   readonly mediaTimeoutMs: number;
   /** URIs of the proxies that calls over a trunk's registration go by, the nearest first. @see RFC 3608 section 5 */
   readonly serviceRoute: (trunkId: string) => Promise<readonly string[]>;
@@ -57,7 +57,10 @@ class OutboundCall {
   #client: InviteClient | undefined;
   /** The peer's session description that the audio is connected with. */
   #appliedSdp: string | undefined;
-  /** One after the other: the host names of one may be resolved while the next arrives. */
+  /**
+   * The answer that is being applied. Answers are applied one after the other, since host names may be resolved while
+   * the next one arrives.
+   */
   #applying = Promise.resolve();
   /** The session description of the 2xx, or the last one before it. */
   #acceptedSdp: string | undefined;
@@ -222,7 +225,7 @@ class OutboundCall {
   }
 }
 
-/** Our side of one call. */
+/** Our side of a call. */
 interface LocalIdentity {
   readonly sipCallId: string;
   readonly tag: string;

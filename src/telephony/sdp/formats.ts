@@ -2,7 +2,7 @@ import type { TRUNK_CODECS } from '../../calls/trunks/trunk.ts';
 
 export type TrunkCodec = (typeof TRUNK_CODECS)[number];
 
-/** One payload format of an `m=` line. */
+/** A payload format of an `m=` line. */
 export interface Format {
   readonly payloadType: number;
   readonly encodingName: string;

@@ -4,7 +4,7 @@ import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isZero, type RemoteStream, unusable, WARNING } from './read.ts';
 
-/** All addresses of a host name; none where it is not known, or not in time. */
+/** Resolves all addresses of a host name; none when it is unknown or not resolved in time. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 /** A caller hears ringing meanwhile; someone who has answered the phone waits no longer. */

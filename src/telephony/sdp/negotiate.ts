@@ -15,7 +15,7 @@ export interface Agreement {
 
 /** The stream and codec chosen from an offer. */
 export interface Choice {
-  /** Index of the `m=` line. */
+  /** The index of the `m=` line. */
   readonly index: number;
   readonly audio: RemoteAudio;
   /** The codec as the peer writes it. */

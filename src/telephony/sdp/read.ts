@@ -4,7 +4,7 @@ import type { MediaDirection } from '../../media/mediaSession.ts';
 import { type CryptoAttribute, parseCryptoAttribute } from '../../media/srtp/cryptoAttribute.ts';
 import { type Format, STATIC_FORMATS } from './formats.ts';
 
-/** One `m=` line of a peer. */
+/** An `m=` line of a peer. */
 export interface RemoteStream {
   readonly kind: string;
   readonly protocol: string;
@@ -20,7 +20,7 @@ export interface RemoteAudio {
   /** The address as written, until it is resolved: an IP address or a host name. */
   readonly address: string;
   readonly port: number;
-  /** Equal to `port` with rtcp-mux. */
+  /** The RTCP port, equal to `port` with rtcp-mux. */
   readonly rtcpPort: number;
   readonly hasRtcpMux: boolean;
   /** The direction as the peer sees it. */
@@ -31,7 +31,7 @@ export interface RemoteAudio {
   readonly formats: readonly Format[];
   /** True when the profile requires SRTP. */
   readonly isSecure: boolean;
-  /** The supported ones. */
+  /** The supported crypto lines. */
   readonly cryptos: readonly CryptoAttribute[];
 }
 
@@ -51,7 +51,7 @@ const PORT_COUNT = /^(\w+ \d+)\/\d+()/;
 /** Some peers write the lifetime of multicast packets behind their own address. */
 const CONNECTION = /^in\s+ip([46])\s+([^\s/]+)(?:\/\d+)*/i;
 const BLANKS_AT_COLON = /^([\w-]+) ?(:) ?/;
-/** It goes into a header, and may have what the peer wrote. */
+/** The longest reason. It goes into a header, and may contain text of the peer. */
 const MAX_REASON_CHARACTERS = 160;
 /** The clock rate of a mapping without one. */
 const DEFAULT_CLOCK_RATE_HZ = 8000;

@@ -26,7 +26,7 @@ const ANSWER_OF_CHALLENGE = [
  */
 export interface Authenticator {
   /**
-   * @param response - A 401 or 407.
+   * @param response - The 401 or 407.
    * @param request - The request with its Request-URI as sent on the wire.
    * @returns Headers for the next attempt, including those for earlier challenges; undefined when the challenge cannot
    *   be answered.

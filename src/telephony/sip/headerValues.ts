@@ -31,7 +31,7 @@ export function readUri(text: string): SipUri | TelUri | undefined {
  * The user part of a `sip:` or `sips:` URI, percent-decoded and without its parameters, or the number of a `tel:` URI
  * without visual separators.
  *
- * @returns '' when there is none.
+ * @returns The user part; '' when there is none.
  */
 export function userOf(text: string): string {
   const uri = readUri(text);

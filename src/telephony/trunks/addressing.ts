@@ -22,7 +22,7 @@ export function trunkUri(trunk: TrunkAddress, user = ''): string {
 }
 
 /**
- * The Request-URI for a number.
+ * Returns the Request-URI for a number.
  *
  * @param callingNumber - The number in normal form, which determines the country of national numbers.
  * @param asGiven - The number as the API client wrote it, if known.

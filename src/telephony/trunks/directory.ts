@@ -13,7 +13,7 @@ import { sourcesOf } from './addressing.ts';
 export interface TrunkDirectoryDeps {
   readonly store: Pick<TrunkStore, 'active'>;
   readonly bus: Pick<NodeBus, 'subscribe'>;
-  /** All addresses of a host name. */
+  /** Resolves all addresses of a host name. */
   readonly resolve: (host: string) => Promise<string[]>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
@@ -170,7 +170,7 @@ export class TrunkDirectory {
 }
 
 /**
- * All addresses of a SIP host name, its own and those of its SRV records.
+ * Resolves all addresses of a SIP host name, its own and those of its SRV records.
  *
  * @throws {Error} When the host has no address.
  * @see RFC 3263 section 4.2

@@ -30,7 +30,7 @@ type Health = Omit<Parameters<TrunkHealthStore['publish']>[1], 'serviceRoute'>;
 
 /** The rate of OPTIONS of one project, so that its trunks cannot be used as a scanner. */
 const OPTIONS_PER_SECOND = 5;
-/** Another node takes over within this time after a node failure. */
+/** The lease of a trunk's monitor. Another node takes over within this time after a node failure. */
 const LEASE_MS = 15_000;
 const RENEW_MS = 5000;
 /** Published states expire on the board. */
@@ -51,7 +51,7 @@ export class TrunkMonitors {
     this.#deps = deps;
   }
 
-  /** Trunks monitored by this node. */
+  /** The number of trunks monitored by this node. */
   get count(): number {
     return this.#monitors.size;
   }

@@ -39,7 +39,7 @@ export class TestCalls implements ExpectedTestCalls {
   }
 
   /**
-   * Uses a user part up.
+   * Takes the call of a user part, which can be used once.
    *
    * @param source - Address that the INVITE came from.
    * @returns Undefined for any other call.

@@ -36,7 +36,7 @@ export function trunkError(shown: string, logged = shown): TrunkError {
   return { shown, logged, isUnsent: false };
 }
 
-/** @param phrase - One of the errors. */
+/** @param phrase - The error, one of `TRUNK_ERRORS`. */
 export function answeredError(phrase: string, { status, reason }: SipResponse): TrunkError {
   return trunkError(`${phrase}: ${status} ${asLine(reason, MAX_REASON_CHARACTERS)}`);
 }

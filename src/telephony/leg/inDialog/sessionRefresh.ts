@@ -25,7 +25,7 @@ export interface SessionRefreshDeps {
   readonly takesUpdate: () => boolean;
   /** Our current session description; '' when there is none. */
   readonly description: () => string;
-  /** The peer's answer to it. */
+  /** Receives the peer's answer to our description. */
   readonly onAnswer: (description: string) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
