@@ -18,7 +18,7 @@ export interface SystemClock extends Clock {
   readonly pending: number;
 }
 
-/** Its timers do not keep the process alive. */
+/** Creates a clock whose timers do not keep the process alive. */
 export function createSystemClock(): SystemClock {
   let pending = 0;
   return {

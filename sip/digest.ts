@@ -8,7 +8,7 @@ const HASHES = { MD5: 'md5', 'SHA-256': 'sha256', 'SHA-512-256': 'sha512-256' } 
 type HashName = keyof typeof HASHES;
 type DigestAlgorithm = HashName | `${HashName}-sess`;
 
-/** One `WWW-Authenticate` or `Proxy-Authenticate` value that a client can answer. */
+/** A `WWW-Authenticate` or `Proxy-Authenticate` value that a client can answer. */
 export interface DigestChallenge {
   readonly realm: string;
   readonly nonce: string;

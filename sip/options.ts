@@ -11,7 +11,7 @@ export interface SipServerOptions {
   readonly host?: string;
   /** UDP and TCP port; 0 for one chosen by the system. Default 5060. */
   readonly port?: number;
-  /** Default UDP and TCP. */
+  /** The transports. Default: UDP and TCP. */
   readonly transports?: readonly ('udp' | 'tcp')[];
   /** TLS port, with `tls.key` and `tls.cert`. Default: none. */
   readonly tlsPort?: number;
@@ -19,7 +19,7 @@ export interface SipServerOptions {
   /** The address in Via and Contact to peers beyond this machine. */
   readonly publicAddress?: string;
   readonly control: {
-    /** Default 127.0.0.1. */
+    /** The address to listen on. Default: 127.0.0.1. */
     readonly host?: string;
     /** 0 for one chosen by the system. Default 9022. */
     readonly port?: number;
@@ -33,11 +33,11 @@ export interface SipServerOptions {
   /** Sends requests to public addresses only, and to those of known peers that may be private. Default false. */
   readonly publicTargetsOnly?: boolean;
   readonly guard?: Partial<Omit<GuardOptions, 'trusted'>>;
-  /** Default 1000. */
+  /** The most connections. Default: 1000. */
   readonly maxConnections?: number;
-  /** Default 100. */
+  /** The most connections of one source. Default: 100. */
   readonly maxConnectionsPerSource?: number;
-  /** Default 100,000. */
+  /** The most transactions. Default: 100,000. */
   readonly maxTransactions?: number;
   /** Requests that wait for an application; further calls get 503, those of strangers at half of it. Default 2,000. */
   readonly maxWaitingCalls?: number;
@@ -68,7 +68,7 @@ export const DEFAULT_MAX_CONNECTIONS_PER_SOURCE = 100;
 export const DEFAULT_MAX_TRANSACTIONS = 100_000;
 /** Seven seconds at 300 calls a second; later callers would not get a response in time. */
 export const DEFAULT_MAX_WAITING_CALLS = 2000;
-/** Common scanners. */
+/** The User-Agents of common scanners. */
 export const DEFAULT_SCANNERS: readonly string[] = [
   'friendly-scanner',
   'friendly-request',

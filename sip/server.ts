@@ -57,7 +57,7 @@ export interface SipServer {
 
 /** Observers of a server. */
 export interface SipServerHooks {
-  /** Each message, received or sent. */
+  /** Receives each message, received or sent. */
   readonly onMessage?: (message: TracedMessage) => void;
   /** The server has rejected a request by itself. */
   readonly onRefused?: ObserveRefusal;

@@ -1,7 +1,7 @@
 import { decodeText } from './message/bytes.ts';
 import type { TracedMessage, TransportName } from './transport/types.ts';
 
-/** One message of a traced call, as text. */
+/** A message of a traced call, as text. */
 export interface TraceEntry {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;

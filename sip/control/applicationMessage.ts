@@ -45,7 +45,7 @@ export function replaceLocalhost(core: Core, headers: SipHeaders, flow: Flow): v
 /**
  * Puts URIs without angle brackets into them, as drachtio-server does. Parameters after a bare URI belong to the header.
  *
- * @param names - Headers of addresses.
+ * @param names - The headers that contain addresses.
  * @throws {SipParseError} When a quoted string or an angle bracket is never closed.
  * @see RFC 3261 section 20.10
  */

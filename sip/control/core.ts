@@ -54,9 +54,9 @@ export interface IncomingRequest {
   toTag: string;
   readonly dialogId: string;
   dialog: Dialog | undefined;
-  /** Responds for the application. */
+  /** The timer that responds for the application. */
   answerTimeout: Timer;
-  /** Repeats the latest provisional response. */
+  /** The timer that repeats the latest provisional response. */
   provisionalRefresh: Timer | undefined;
   /** The proxy; set while the request is proxied. */
   proxy: { cancel(): void } | undefined;
@@ -151,7 +151,7 @@ export interface Core {
   readonly tcpUpgrade: TcpUpgrade;
   /** True when applications receive 100 Trying. */
   readonly showTrying: boolean;
-  /** New calls are rejected. */
+  /** True when new calls are rejected. */
   isShuttingDown: boolean;
   /** Returns true when the User-Agent is that of a known scanner. */
   isScanner(request: SipRequest): boolean;
@@ -168,7 +168,7 @@ export interface CdrEvent {
   readonly message: SipRequest | SipResponse;
 }
 
-/** All requests that wait for an application. */
+/** The requests that wait for an application. */
 export interface IncomingRequestTable {
   readonly size: number;
   add(incoming: IncomingRequest): void;
@@ -183,7 +183,7 @@ export interface IncomingRequestTable {
   all(): IncomingRequest[];
 }
 
-/** All requests of applications without a final response. */
+/** The requests of applications without a final response. */
 export interface OutgoingRequestTable {
   readonly size: number;
   add(sent: OutgoingRequest): void;
@@ -194,7 +194,7 @@ export interface OutgoingRequestTable {
   all(): OutgoingRequest[];
 }
 
-/** All dialogs, by the control protocol's dialog id and by their tags. */
+/** The dialogs by the control protocol's dialog id and by their tags. */
 export interface DialogTable {
   readonly size: number;
   /** A shared id names the dialog added last; adding one again makes it the last. */

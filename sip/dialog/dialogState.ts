@@ -16,7 +16,7 @@ export interface DialogState {
   localSequence: number;
   /** The last CSeq received; `undefined` before any. */
   remoteSequence: number | undefined;
-  /** Route values, nearest hop first. */
+  /** The Route values, nearest hop first. */
   routeSet: string[];
   /** The peer's Contact URI. */
   remoteTarget: string;

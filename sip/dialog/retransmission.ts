@@ -15,7 +15,7 @@ type RetransmissionEffect =
 
 export interface RetransmissionTimes {
   readonly t1Ms: number;
-  /** Upper bound of the interval. */
+  /** The upper bound of the interval. */
   readonly maxGapMs: number;
 }
 
@@ -57,7 +57,7 @@ function retransmissionStep(
 
 /** A running retransmission. */
 export interface Retransmission {
-  /** The response is acknowledged. Idempotent. */
+  /** Stops after the response is acknowledged. Idempotent. */
   stop(): void;
 }
 

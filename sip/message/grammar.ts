@@ -61,7 +61,7 @@ export function splitOutside(text: string, separator: ',' | ';'): string[] {
 }
 
 /**
- * @param open - Index of the opening quote.
+ * @param open - The index of the opening quote.
  * @returns Index just after the closing quote; undefined when no quoted string begins there, or it is never closed.
  */
 export function endOfQuoted(text: string, open: number): number | undefined {
@@ -105,7 +105,7 @@ export function formatParams(params: ReadonlyMap<string, string>): string {
 /**
  * Parses a decimal number.
  *
- * @param max - Inclusive.
+ * @param max - The largest value.
  * @throws {SipParseError} When the text is anything else, or the number is above `max`.
  */
 export function parseInteger(text: string, what: string, max: number): number {

@@ -3,11 +3,11 @@ import { splitOutside } from './grammar.ts';
 import { headerKey, spellHeader } from './headerNames.ts';
 
 interface Header {
-  /** Lower-case long name. */
+  /** The long name in lower case. */
   readonly key: string;
   /** The name as spelled on the wire. */
   readonly name: string;
-  /** Unfolded, without surrounding blanks. */
+  /** The unfolded value without surrounding blanks. */
   value: string;
 }
 
@@ -45,7 +45,7 @@ export class SipHeaders {
     return count;
   }
 
-  /** The value of each field. */
+  /** Returns the value of each field. */
   all(name: string): string[] {
     const key = headerKey(name);
     return this.#fields.filter((field) => field.key === key).map((field) => field.value);

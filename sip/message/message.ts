@@ -12,7 +12,7 @@ export interface SipRequest {
 
 export interface SipResponse {
   readonly kind: 'response';
-  /** 100..699. */
+  /** The status, 100..699. */
   readonly status: number;
   readonly reason: string;
   readonly headers: SipHeaders;

@@ -5,7 +5,7 @@ import { headerKey } from './headerNames.ts';
 import { SipHeaders } from './headers.ts';
 import type { SipMessage } from './message.ts';
 
-/** Limits of one message. */
+/** The limits of one message. */
 export interface ParseLimits {
   readonly maxMessageBytes: number;
   readonly maxHeaders: number;

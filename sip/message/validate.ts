@@ -11,7 +11,7 @@ export interface Rejection {
   readonly reason: string;
 }
 
-/** Headers that may occur once. */
+/** The headers that may occur once. */
 const SINGLE = ['from', 'to', 'call-id', 'cseq', 'max-forwards', 'content-type'] as const;
 const REQUIRED = ['via', 'from', 'to', 'call-id', 'cseq'] as const;
 const MAX_FORWARDS = 255;

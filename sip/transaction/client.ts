@@ -12,7 +12,7 @@ import { createRunner, type EffectHandlers } from './runner.ts';
 export interface ClientTransactionUser {
   /** Called for each 1xx, once for the final response, and for each further 2xx to INVITE. */
   onResponse(response: SipResponse, received: ReceivedMessage): void;
-  /** Timer B or F fired. */
+  /** Called when Timer B or F fired. */
   onTimeout(): void;
   onTransportError(error: Error): void;
   onTerminated?(): void;
@@ -21,7 +21,7 @@ export interface ClientTransactionUser {
 export interface ClientTransaction {
   readonly request: SipRequest;
   readonly flow: Flow;
-  /** The request as sent. */
+  /** The request as sent on the wire. */
   readonly text: string;
   readonly hasProvisional: boolean;
   readonly hasFinal: boolean;

@@ -48,11 +48,11 @@ const RETRY_AFTER_SECONDS = '5';
 /** @see RFC 3261 section 18.2.2 */
 const DEFAULT_PORT = 5060;
 const DEFAULT_TLS_PORT = 5061;
-/** 64 bits. */
+/** The length of a stateless tag, 64 bits. */
 const STATELESS_TAG_LENGTH = 16;
 const CALL_METHODS = new Set(['INVITE', 'CANCEL', 'BYE']);
 
-/** All transactions, matched to received messages. @see RFC 3261 section 17 */
+/** The transactions, matched to received messages. @see RFC 3261 section 17 */
 export class TransactionLayer {
   readonly #deps: TransactionDeps;
   readonly #clients = new Map<string, ClientTransaction>();
@@ -103,7 +103,7 @@ export class TransactionLayer {
     return text;
   }
 
-  /** The INVITE of a CANCEL. */
+  /** Returns the INVITE of a CANCEL. */
   inviteOf(cancel: SipRequest): ServerTransaction | undefined {
     const via = parseVia(cancel.headers.list('via')[0] ?? '');
     return this.#servers.get(serverKey({ ...cancel, method: 'INVITE' }, via));

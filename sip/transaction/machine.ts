@@ -1,8 +1,8 @@
 /** The base timer values of RFC 3261. @see RFC 3261 table 4 */
 export interface SipTimes {
-  /** Round-trip time estimate. */
+  /** The estimate of the round-trip time. */
   readonly t1Ms: number;
-  /** Maximum retransmission interval. */
+  /** The maximum retransmission interval. */
   readonly t2Ms: number;
   /** Maximum duration of a message in the network. */
   readonly t4Ms: number;

@@ -45,7 +45,10 @@ interface Queued {
   readonly onError: ((error: Error) => void) | undefined;
 }
 
-/** One TCP or TLS connection, inbound or outbound: frames what it receives, queues messages until it is open. */
+/**
+ * A TCP or TLS connection, inbound or outbound. It frames received messages, and queues messages to send until it is
+ * open.
+ */
 export class Connection {
   readonly flow: Flow;
   readonly inbound: boolean;

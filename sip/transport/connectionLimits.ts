@@ -16,7 +16,7 @@ export interface ConnectionLimiter {
    * @param present - The number of open connections.
    */
   accept(remote: Endpoint, socket: Socket, present: number): boolean;
-  /** An accepted connection is closed. */
+  /** Reports that an accepted connection is closed. */
   release(remote: Endpoint): void;
 }
 

@@ -34,7 +34,7 @@ export interface GuardOptions {
   readonly peer: RateLimits;
   readonly messagesPerSecond: number;
   readonly burst: number;
-  /** New calls per source. */
+  /** The rate of new calls per source. */
   readonly callsPerSecond: number;
   readonly callBurst: number;
   readonly banMs: number;

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Endpoint } from './types.ts';
 
-/** Timeout for the ICMP message. */
+/** The timeout for the ICMP message. */
 const WAIT_MS = 250;
 /** The keep-alive of RFC 5626 section 3.5.1, which peers ignore. */
 const KEEP_ALIVE = Buffer.from('\r\n\r\n', 'latin1');

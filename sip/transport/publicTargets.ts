@@ -7,7 +7,7 @@ const AZURE_HOST = '168.63.129.16';
 /**
  * Drops targets that are no public addresses, after DNS, so that a name cannot be pointed elsewhere after a check.
  *
- * @param isAllowed - Exceptions, by address.
+ * @param isAllowed - Returns true for addresses that are allowed although they are not public.
  */
 export function publicTargetsOnly(locate: Locate, isAllowed: (address: string) => boolean): Locate {
   const allowed = (targets: Target[]) =>

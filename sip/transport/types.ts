@@ -28,7 +28,7 @@ export interface ReceivedMessage {
   readonly flow: Flow;
 }
 
-/** One message on the wire. */
+/** A message on the wire. */
 export interface TracedMessage {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
@@ -42,7 +42,7 @@ export interface TracedMessage {
 
 export interface TransportEvents {
   onMessage(received: ReceivedMessage): void;
-  /** A layer above threw. */
+  /** Called when a layer above threw. */
   onInternalError?(error: unknown): void;
   /** A malformed message that may be answered. */
   onBadRequest?(head: ByteString, status: number, reason: string, flow: Flow): void;

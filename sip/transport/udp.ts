@@ -73,7 +73,7 @@ export async function openUdp(host: string, port: number, deps: UdpDeps): Promis
   };
 }
 
-/** All addresses are literals; the default lookup costs an event-loop turn per datagram. */
+/** Resolves literals only, which all addresses are. The default lookup costs an event-loop turn per datagram. */
 function literalsOnly(
   address: string,
   _options: unknown,
@@ -93,7 +93,7 @@ function bind(socket: Socket, host: string, port: number): Promise<void> {
   });
 }
 
-/** The kernel may grant less. */
+/** Enlarges the socket's buffers; the kernel may grant less. */
 function enlarge(socket: Socket): void {
   try {
     socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);

@@ -21,7 +21,7 @@ export interface Application {
 export interface Applications {
   /** Selects among the applications with a route for the verb, round robin. */
   selectForRoute(verb: string): Application | undefined;
-  /** All verbs that had a route since the start. */
+  /** The verbs that had a route since the start. */
   readonly routedVerbs: ReadonlySet<string>;
   attach(connection: ApplicationConnection): Application;
   detach(connection: ApplicationConnection): void;
@@ -81,7 +81,7 @@ class ApplicationRecord implements Application {
 export function createApplications(deps: ApplicationsDeps): Applications {
   /** The application that new calls of a connection belong to. */
   const applications = new Map<ApplicationConnection, ApplicationRecord>();
-  /** All with a connection or within their grace period. */
+  /** The applications with a connection or within their grace period. */
   const known = new Set<ApplicationRecord>();
   const turns = new Map<string, number>();
   const wanted = new Set<string>();

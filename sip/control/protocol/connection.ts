@@ -14,7 +14,7 @@ export interface CommandHandlers {
 
 export interface Command {
   readonly id: string;
-  /** All fields of the meta line, including id and type. */
+  /** The fields of the meta line, including id and type. */
   readonly fields: readonly string[];
   /** The SIP message, with only the headers that the application sets. */
   readonly sip: ByteString;
@@ -44,7 +44,7 @@ const PROTOCOL_VERSION = 'v0.9.9';
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 /** Detects a crashed peer within minutes. */
 const KEEP_ALIVE_MS = 45_000;
-/** Far more than there are methods. */
+/** The most routes, far more than there are methods. */
 const MAX_ROUTES = 200;
 
 /** Serves the control connection of one application until it closes. */

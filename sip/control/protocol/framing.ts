@@ -10,7 +10,7 @@ export class ControlProtocolError extends Error {
   }
 }
 
-/** Longer lengths are not accepted. */
+/** The longest length field. */
 const MAX_LENGTH_DIGITS = 5;
 
 /**

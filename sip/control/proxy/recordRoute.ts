@@ -134,7 +134,7 @@ function forget(core: Core, proxied: ProxiedDialogs, bye: SipRequest): void {
   }
 }
 
-/** Equal for both directions. */
+/** Returns a dialog's key, which is equal for both directions. */
 function keyOf(message: SipMessage): string {
   const tags = [tagOf(message.headers.get('from')) ?? '', tagOf(message.headers.get('to')) ?? ''].sort();
   return `${message.headers.get('call-id')} ${tags.join(' ')}`;

@@ -30,7 +30,7 @@ export interface ProxyOptions {
   readonly destinations: readonly string[];
 }
 
-/** One target of the forwarded request. */
+/** A target of the forwarded request. */
 interface Branch {
   client: ClientTransaction | undefined;
   provisional: Timer | undefined;
@@ -40,7 +40,7 @@ interface Branch {
 
 /** Headers that a proxy must not change. */
 const KEPT = new Set(['from', 'to', 'call-id', 'cseq', 'contact', 'max-forwards']);
-/** Bounds targets and redirects. */
+/** The most branches, which limits targets and redirects. */
 export const MAX_BRANCHES = 20;
 
 /**

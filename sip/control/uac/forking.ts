@@ -10,7 +10,7 @@ import { addDialog, removeDialog, sendAck } from '../dialogs/dialog.ts';
 import { sendServerRequest, updateCalleeNatFlow } from '../dialogs/routing.ts';
 import type { Application } from '../protocol/applications.ts';
 
-/** More than any forking proxy calls at once. */
+/** The most early dialogs, above what a forking proxy calls at once. */
 const MAX_EARLY = 64;
 
 /**

@@ -22,7 +22,7 @@ const FORGET_MS = 10 * 60_000;
 const MAX_REMEMBERED = 10_000;
 
 export function createTcpUpgrade(clock: Pick<Clock, 'monotonicMs'>): TcpUpgrade {
-  /** Expiry by target. */
+  /** The expiry of entries by target. */
   const onlyUdp = new Map<string, number>();
   const keyOf = ({ address, port }: Endpoint) => `${address} ${port}`;
   const takesTcp = (target: Target) => (onlyUdp.get(keyOf(target)) ?? 0) <= clock.monotonicMs();

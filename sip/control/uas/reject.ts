@@ -87,7 +87,7 @@ export function rejectUnroutedMethod({ applications: apps }: Core, { method }: S
   return { status, headers: { Allow: [...methods, ...DIALOG_METHODS].join(', ') } };
 }
 
-/** Methods that need no route. */
+/** The methods that need no route. */
 const DIALOG_METHODS = ['ACK', 'BYE', 'CANCEL', 'PRACK', 'UPDATE'];
 
 /** Validates a request inside a dialog. @returns Undefined when it may be delivered. */
@@ -124,7 +124,7 @@ const NEEDED = ['via', 'from', 'to', 'call-id', 'cseq'];
 /**
  * Rejects a malformed request, if its headers suffice for a response.
  *
- * @returns Its method and headers; undefined without a response.
+ * @returns The request's method and headers; undefined without a response.
  * @see RFC 4475
  */
 export function rejectUnparsable(

@@ -3,7 +3,7 @@ import { isToken, splitOutside, unquote } from '../grammar.ts';
 
 /** The value of WWW-Authenticate, Authorization and their Proxy- variants. */
 export interface AuthParams {
-  /** Lower-case: `digest`, … */
+  /** The scheme in lower case, such as `digest`. */
   readonly scheme: string;
   /** The parameters by lower-case name; values have no quotes. */
   readonly params: ReadonlyMap<string, string>;

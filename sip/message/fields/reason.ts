@@ -2,7 +2,7 @@ import { quote } from '../grammar.ts';
 
 /** A Reason header. @see RFC 3326 */
 export interface Reason {
-  /** `SIP`, `Q.850`, … */
+  /** The protocol, such as `SIP` or `Q.850`. */
   readonly protocol: string;
   readonly cause: number | undefined;
   readonly text: string | undefined;

@@ -2,7 +2,7 @@ import { SipParseError } from '../errors.ts';
 import { formatParams, type Params, parseParams } from '../grammar.ts';
 import { parseHostPort } from './uri.ts';
 
-/** One hop of a request. @see RFC 3261 section 20.42 */
+/** A hop of a request. @see RFC 3261 section 20.42 */
 export interface Via {
   /** Upper-case: UDP, TCP, TLS, or another token. */
   readonly transport: string;
