@@ -1,15 +1,15 @@
 import { type StartThread, WorkerPool } from './workerPool.ts';
 
-/** One request lasts about 0.25 s, so that a query does not wait long behind a document. */
+/** The texts per request. A request lasts about 0.25 s, so that a query does not wait long behind a document. */
 const TEXTS_PER_REQUEST = 2;
 
 export interface SentenceEncoder {
   /**
-   * @returns One vector of 512 dimensions per text, in order.
+   * @returns A vector of 512 dimensions per text, in order.
    * @throws {Error} When the thread fails.
    */
   embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]>;
-  /** Rejects what is pending. Idempotent. */
+  /** Rejects pending requests. Idempotent. */
   close(): Promise<void>;
 }
 

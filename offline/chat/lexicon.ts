@@ -161,7 +161,7 @@ export const UNSURE_PHRASES: readonly string[] = [
   ],
 ];
 
-/** Agreement that resembles a negation. */
+/** The expressions of agreement that resemble a negation. */
 export const FALSE_NEGATIONS: readonly string[] = [
   ...[
     'no problem',

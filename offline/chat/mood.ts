@@ -13,7 +13,7 @@ export type Mood = 'wish' | 'question' | 'statement' | 'open' | 'phrase';
 /** A sentence, and the mark at its end. */
 const SENTENCE = /[^.!?。！？\n]+[.!?。！？\n]*/gu;
 
-/** Asks politely, without a condition. */
+/** Matches polite questions without a condition. */
 const POLITE =
   /\b(?:wonder(?:ing|ed)?|know|see|ask|check|possible|okay|ok|mind) if\b|\bif (?:possible|i may|i might|you do not mind|you would not mind|that is (?:ok|okay|possible|all right|alright|fine))\b/g;
 const OPEN = new RegExp(

@@ -9,7 +9,7 @@ import {
   tokenize,
 } from './terms.ts';
 
-/** More are not looked at. */
+/** The most facts that are read. */
 const MAX_FACTS = 200;
 const MAX_VALUE_CHARACTERS = 300;
 const MAX_HEARD_CHARACTERS = 2_000;

@@ -1,6 +1,6 @@
 /** A question for the rule model. */
 export interface RuleRequest {
-  /** Default `answer`. */
+  /** The purpose. Default: `answer`. */
   readonly purpose?: Purpose;
   readonly messages: readonly Message[];
   readonly tools?: readonly Tool[];
@@ -22,7 +22,7 @@ export interface Message {
 export interface Tool {
   readonly name: string;
   readonly description?: string;
-  /** JSON Schema of an object. */
+  /** The JSON Schema of an object. */
   readonly parameters?: JsonObject;
 }
 
@@ -37,7 +37,7 @@ export interface Situation {
   /** Name of the tool that takes an edge; its argument is `{edge}`. */
   readonly moveTool?: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** Variables to extract. */
+  /** The variables to extract. */
   readonly variableConfigs?: readonly VariableConfig[];
   /** Variables to ask the user for, and nothing else. */
   readonly ask?: readonly VariableConfig[];
@@ -45,7 +45,7 @@ export interface Situation {
   readonly lastUserText?: string;
   /** Phrases that the user may say at this node. */
   readonly expectedAnswers?: readonly string[];
-  /** Retrieved passages, best first. */
+  /** The retrieved passages, best first. */
   readonly knowledge?: readonly string[];
   readonly criteria?: readonly Criterion[];
   /** The caller to play. */
@@ -74,7 +74,7 @@ export interface Persona {
   readonly goal?: string | undefined;
   /** The caller's facts by name. */
   readonly facts?: Readonly<Record<string, unknown>> | undefined;
-  /** A sentence. */
+  /** A sentence that says when the caller hangs up. */
   readonly hangUpWhen?: string | undefined;
   /** The text after the caller's last words. */
   readonly hangUp: string;
@@ -91,6 +91,6 @@ export interface VariableConfig {
   readonly name: string;
   readonly type: 'string' | 'number' | 'boolean' | 'date' | 'enum';
   readonly description: string;
-  /** Values of an enum. */
+  /** The values of an enum. */
   readonly values?: readonly string[] | undefined;
 }

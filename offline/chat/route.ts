@@ -23,7 +23,7 @@ import {
 
 /** A lower overlap is not a match; tuned on the tables of the tests. */
 const MIN_SCORE = 0.4;
-/** Two edges with a smaller difference are ambiguous. */
+/** The smallest difference between two edges that are not ambiguous. */
 const MIN_LEAD = 0.08;
 const PHRASE_SCORE = 1;
 const ANSWER_SCORE = 0.9;

@@ -12,7 +12,7 @@ import { toolResultText } from './toolResult.ts';
 const TOKEN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{1,2}\p{P}*\s*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+\s*|\s+/gu;
 
-/** About two minutes of speech. */
+/** The most characters that are read, about two minutes of speech. */
 const MAX_READ_CHARACTERS = 2_000;
 /** The gateway truncates tool results to 16 KB. */
 const MAX_RESULT_CHARACTERS = 20_000;

@@ -6,7 +6,7 @@ const TAILS = ['please', 'thank you', 'thanks'];
 const VOICED = 'AA AE AH AO AW AY EH ER EY IH IY L M N NG OW OY R UH UW W Y'.split(' ');
 /** The phones that breath, clicks and hiss sound like. */
 const NOISES = 'B CH D DH F G HH JH K P S SH T TH V Z ZH'.split(' ');
-/** More of them are speech. */
+/** The most noises before an answer; more of them are speech. */
 const MAX_NOISES_BEFORE = 3;
 const MAX_NOISES_AFTER = 2;
 const SOUND = 'sound_';

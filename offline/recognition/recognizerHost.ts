@@ -6,7 +6,7 @@ export type StartProcess = (module: URL) => ChildProcess;
 export interface Program {
   readonly program: string;
   readonly args: readonly string[];
-  /** Its scheduling priority; no higher one than that of the thread that starts the host. */
+  /** The scheduling priority, no higher than that of the thread that starts the host. */
   readonly priority: number;
 }
 
@@ -30,7 +30,7 @@ export interface ProgramEnd {
 export interface HostedProgram {
   readonly ended: Promise<ProgramEnd>;
   write(samples: Int16Array): void;
-  /** Ends its standard input. */
+  /** Ends the program's standard input. */
   end(): void;
   /** Idempotent. */
   kill(): void;

@@ -13,7 +13,7 @@ export class RecognizerBusyError extends Error {
 }
 
 export interface RecognizerPoolOptions {
-  /** Most processes at once. */
+  /** The most processes at once. */
   readonly size: number;
   readonly startProcess: (args: readonly string[]) => RecognizerProcess;
 }

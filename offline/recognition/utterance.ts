@@ -3,7 +3,7 @@ import type { RecognizerPool } from './recognizerPool.ts';
 import { RecognizerCrashedError, type RecognizerProcess } from './recognizerProcess.ts';
 import { createSpectralFolding } from './spectralFolding.ts';
 
-/** The acoustic model's. */
+/** The sample rate of the acoustic model. */
 export const RECOGNIZER_SAMPLE_RATE_HZ = 16_000;
 /** The recognizer needs some silence before and after the words. */
 const SILENCE_SAMPLES = RECOGNIZER_SAMPLE_RATE_HZ / 10;
@@ -46,7 +46,7 @@ interface PreparedRecognizer {
   readonly args: readonly string[];
 }
 
-/** One utterance: decoded while it is spoken where a process is free, else once it has ended. */
+/** The recognition of one utterance. It is decoded while it is spoken if a process is free, else after its end. */
 export class PocketsphinxUtterance implements Utterance {
   readonly #deps: PocketsphinxUtteranceDeps;
   readonly #fold: ((samples: Int16Array) => void) | undefined;
@@ -55,7 +55,7 @@ export class PocketsphinxUtterance implements Utterance {
   #recognizer: PreparedRecognizer | undefined;
   /** Has all chunks; undefined until there is one, and from the moment that its result is awaited. */
   #process: RecognizerProcess | undefined;
-  /** Its result is awaited. */
+  /** The process whose result is awaited. */
   #finishing: RecognizerProcess | undefined;
   /** True while a process may start early. After the first result the remaining audio may be only silence. */
   #startsEarly = true;

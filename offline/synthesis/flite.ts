@@ -5,12 +5,14 @@ export const FLITE_SAMPLE_RATE_HZ = 16_000;
 const DEFAULT_VOICE = 'rms';
 /** A sentence takes 40 to 240 ms of one core, so that two threads serve about twenty concurrent calls. */
 const DEFAULT_THREADS = 2;
-/** Longer texts are synthesized in parts, so that the first samples do not wait for the whole text. */
+/**
+ * The longest part. Longer texts are synthesized in parts, so that the first samples do not wait for the whole text.
+ */
 const MAX_PART_CHARACTERS = 220;
 
 export interface FliteOptions {
   readonly startThread: StartThread;
-  /** `rms` or `slt`. */
+  /** The voice, `rms` or `slt`. */
   readonly voice?: string;
   /** Most threads; each starts when it is first needed. */
   readonly threads?: number;
@@ -28,7 +30,7 @@ export interface Flite {
 }
 
 interface FliteVoice {
-  /** `rms` or `slt`. */
+  /** The voice, `rms` or `slt`. */
   readonly voice?: string | undefined;
   /** 1 is the voice's own pace. */
   readonly speed?: number | undefined;

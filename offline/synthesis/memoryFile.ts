@@ -1,4 +1,4 @@
-/** More than the speech of any text; a program that writes without end fails here. */
+/** The largest file, larger than the speech of any text. A program that writes without end fails here. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const INITIAL_BYTES = 65_536;
 

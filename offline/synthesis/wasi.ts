@@ -111,7 +111,7 @@ class FileTable {
   readonly byPath = new Map<string, MemoryFile>();
   readonly #open: MemoryFile[] = [];
 
-  /** @returns Its descriptor. */
+  /** @returns The file's descriptor. */
   open(path: string): number {
     const file = this.byPath.get(path) ?? new MemoryFile();
     this.byPath.set(path, file);
