@@ -116,7 +116,7 @@ export function wishedVerb(clause: string): Term | undefined {
   return isLightVerb(verb) ? undefined : termsOf(verb)[0];
 }
 
-/** Tells what is so, not what the speaker wants. */
+/** Matches statements of fact, which are not wishes. */
 const FACT =
   /\b(has|have|had|is|are|was|were|am|did|does|can|could|will) not\b|\b(do) not(?= (?:know|understand|see|find|have|get|remember)\b)|\bnever(?= (?:came|arrived|got|received|had)\b)/g;
 

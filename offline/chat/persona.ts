@@ -13,7 +13,7 @@ import {
 const MAX_FACTS = 200;
 const MAX_VALUE_CHARACTERS = 300;
 const MAX_HEARD_CHARACTERS = 2_000;
-/** A condition holds when what was heard has this share of its words. */
+/** The share of a condition's words that the caller's words must have. */
 const MIN_SHARE = 0.5;
 /** The same words of the agent in a row, after which it will say nothing else. */
 const MAX_REPEATED = 3;

@@ -39,7 +39,7 @@ export interface Expectation {
  */
 const MAX_CJK_ANSWER_CHARACTERS = 8;
 
-/** Tells what somebody or something is not. */
+/** Matches a negated description, which is no refusal. */
 const NO_REFUSAL = /\b(?:am|are|is|was|were) not (?:a|an|the|my|your)\b|\bthere is (?:no|not)\b/;
 
 /** Returns whether a text agrees or declines; undefined when it does neither, is unsure, or leaves its answer open. */

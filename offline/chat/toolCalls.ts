@@ -58,7 +58,7 @@ function isCalledAt({ name, description = '' }: Tool, prompt: string, clauses: r
   );
 }
 
-/** The clauses that can ask for a tool: a statement tells something else, another verb asks for something else. */
+/** Returns the words of the clauses that can ask for a tool. Statements, and clauses with another verb, cannot. */
 function wordsFor({ name }: Tool, clauses: readonly Clause[]): string {
   const [done] = termsOf(splitIdentifier(name));
   const meant = clauses.filter(({ mood, text }) => {

@@ -76,7 +76,7 @@ export function answerGrammar(
 }
 
 /**
- * The answer in what the recognizer heard, without the noise around it.
+ * Returns the answer in the recognized words, without the noise around it.
  *
  * @returns An empty text when it heard other sounds than those of an answer.
  */

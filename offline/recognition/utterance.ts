@@ -23,7 +23,7 @@ export interface Utterance {
    */
   finalize(signal: AbortSignal): Promise<string>;
   /**
-   * Recognizes what was pushed so far by a process beside the one that goes on, where one is free.
+   * Recognizes the audio so far in a second process, if one is free.
    *
    * @returns The words so far; empty when there are none.
    * @throws {Error} When the process fails or is taken away; the signal's reason when it is aborted.

@@ -16,7 +16,7 @@ export interface RefusedInvite {
   readonly status: number;
   readonly address: string;
   readonly port: number;
-  /** The Request-URI; '' where it cannot be read. */
+  /** The Request-URI; '' when it is unreadable. */
   readonly uri: string;
   /** Header values as on the wire, '' where one is missing. */
   readonly from: string;

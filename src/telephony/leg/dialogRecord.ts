@@ -13,7 +13,7 @@ export interface DialogRecordsDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Our part of a stored dialog, which no message tells. */
+/** Our part of a stored dialog, which is in no message. */
 export type DialogOwner = Pick<StoredDialog, 'dialogId' | 'callId' | 'trunkId'>;
 
 /** Keeps the dialogs of this node's legs in the database, so that another node can end them. */

@@ -7,7 +7,7 @@ import { isZero, type RemoteStream, unusable, WARNING } from './read.ts';
 /** Resolves all addresses of a host name; none when it is unknown or not resolved in time. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
-/** A caller hears ringing meanwhile; someone who has answered the phone waits no longer. */
+/** The longest wait. The caller hears ringing meanwhile; a person who has answered the phone does not wait longer. */
 const RESOLVE_TIMEOUT_MS = 3000;
 /** A description has one or two; more would keep the resolver busy. */
 const MAX_NAMES = 4;

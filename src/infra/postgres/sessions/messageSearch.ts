@@ -4,7 +4,7 @@ import { sizeBatches } from '../sql/sizeBatches.ts';
 
 /** Sessions that are listed at once, which takes the embedded database about 10 ms. */
 const LISTED_SESSIONS = 1_000;
-/** Sessions that tell whether the index is selective, as many of them as one statement reads. */
+/** The number of sampled sessions, which one statement reads. The sample shows whether the index is selective. */
 const SAMPLED_SESSIONS = 300;
 /**
  * The share of sampled sessions up to which the index is used. A text that more sessions may contain has too many hits

@@ -3,7 +3,7 @@ import { sizeBatches } from '../sql/sizeBatches.ts';
 
 /** A conversation pauses for less; indexing it with each turn would cost more than the turns. */
 const QUIET_MS = 120_000;
-/** The value of `index_after` while a session goes on. */
+/** The value of `index_after` during a session. */
 export const WHEN_QUIET = `now() + interval '${QUIET_MS / 1000} seconds'`;
 /** The lease of a session. Another node indexes a session whose node failed after this time. */
 const LEASE_SECONDS = 300;

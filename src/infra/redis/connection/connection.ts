@@ -74,7 +74,7 @@ export function connectRedis(deps: RedisDeps): RedisConnection {
   };
 }
 
-/** The client itself goes on with database 0 when the server refuses the number. */
+/** The client itself continues with database 0 when the server refuses the number. */
 async function requireDatabase(client: RedisClient, databaseNumber: number): Promise<void> {
   await client.select(databaseNumber).catch((error: Error) => {
     if (!/index is out of range/.test(error.message)) return; // unreachable again: it reconnects

@@ -50,7 +50,7 @@ export interface EventLog extends Pick<EventFeed, 'after' | 'has' | 'newest'> {
   append(projectId: string, text: string): Promise<string>;
   /** Publishes an event without keeping it. @throws {CallwayError} `redis_unavailable` */
   announce(projectId: string, text: string): Promise<void>;
-  /** Removes all events of a project: a client that resumes is told that some are lost. */
+  /** Removes all events of a project. A client that resumes learns that it has missed some. */
   forget(projectId: string): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import { createScript } from '../connection/scripts.ts';
 const LEASE_MILLISECONDS = 60_000;
 /** Retry interval while all slots are taken; longer than the wait for the next call of a usual rate. */
 const BUSY_MILLISECONDS = 1_500;
-/** A caller that was told to wait may come this late and still keep the pace of calls per second. */
+/** The delay after a requested wait that does not slow down the calls per second. */
 const LATE_MILLISECONDS = 1_000;
 const UNKNOWN = -1;
 
