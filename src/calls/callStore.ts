@@ -61,7 +61,7 @@ export interface CallStore {
    * @throws {CallwayError} 409 `number_already_queued` when the project has another live outbound call to the number.
    */
   queueScheduled(call: Pick<Call, 'id' | 'toNumber'>, at: string): Promise<Call | undefined>;
-  /** Cancels the scheduled callbacks of a number. The sweeper settles them. @returns Them. */
+  /** Cancels the scheduled callbacks of a number. The sweeper settles them. @returns The canceled calls. */
   replaceCallbacks(projectId: string, toNumber: string, at: string): Promise<Call[]>;
   /** Callbacks to the number that were scheduled since then, replaced ones included. */
   countCallbacks(projectId: string, toNumber: string, since: string): Promise<number>;

@@ -243,6 +243,6 @@ export interface RecordingReport {
   readonly startedAtMs?: number | undefined;
   readonly durationMs: number;
   readonly lengthBytes: number;
-  /** Why the recording is incomplete. The file is valid as far as it goes. */
+  /** The reason for which the recording is incomplete. The file is valid up to there. */
   readonly error?: string;
 }

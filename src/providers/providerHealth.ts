@@ -70,7 +70,10 @@ export class ProviderHealth {
   }
 }
 
-/** Metrics that also tell the health. A project's own key is its own affair, and its embedding models are not shown. */
+/**
+ * Creates metrics that also report the health. Failures with a project's own key do not count, and embedding models are
+ * not shown.
+ */
 export function withProviderHealth(metricsOf: MetricsOfProvider, health: ProviderHealth): MetricsOfProvider {
   return (model, provider, owner = 'installation') => {
     const metrics = metricsOf(model, provider, owner);

@@ -66,7 +66,7 @@ export const ENGINES = {
   custom: async (options) => (await import('./openai/provider.ts')).createCustomSpeechToSpeech(options),
 } satisfies Record<EngineProvider, Factory<SpeechToSpeechOptions, SpeechToSpeech>>;
 
-/** Vendors that tell whether they have a voice. */
+/** The vendors with an API that says whether they have a voice. */
 export const VOICE_LOOKUPS = {
   elevenlabs: async () => (await import('./elevenlabs/provider.ts')).lookUpVoice,
   cartesia: async () => (await import('./cartesia/provider.ts')).lookUpVoice,

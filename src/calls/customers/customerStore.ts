@@ -28,7 +28,10 @@ export interface CustomerStore {
   unsettledCalls(name: CustomerName): Promise<UnsettledCall[]>;
   /** Removes what the agent remembers. @returns Whether there was something. */
   removeMemory(name: CustomerName, entry: AuditEntry): Promise<boolean>;
-  /** Begins to erase a customer; an erasure that has begun goes on. @param entry - For the audit log, once it is done. */
+  /**
+   * Requests the erasure of a customer; a pending one continues. @param entry - The entry for the audit log, written at
+   * the end.
+   */
   requestErasure(name: CustomerName, entry: AuditEntry): Promise<void>;
   /**
    * Erases the next sessions in one transaction, with their calls, webhooks and memory. Calls that are not settled

@@ -29,7 +29,7 @@ const MIN_OPENING_DIGITS = 4;
  * @param to - A normalized number, or a SIP URI with a number in it. Any rule at all refuses what seems to be a public
  *   number but cannot be read. A name or an extension matches no prefix and has no country.
  * @param ownNumbers - The project's numbers.
- * @returns The limit that refuses it, in words; undefined where it is allowed.
+ * @returns The limit that refuses it, as text; undefined when it is allowed.
  */
 export function destinationRefusal(
   rules: DestinationRules,
@@ -55,7 +55,10 @@ export function destinationRefusal(
   return `ownCountriesOnly allows its own countries (${codes})`;
 }
 
-/** Why a transfer to this target would fail, as far as that is known before a call. @param target - Normalized. */
+/**
+ * Returns the reason for which a transfer to this target would fail, if it is known before a call. @param target - The
+ * normalized target.
+ */
 export function transferRefusal(
   { limits, ownNumbers, trunks }: Destinations,
   { to, trunkId }: TransferTarget,

@@ -26,7 +26,7 @@ export interface CallRequestsDeps {
   readonly makeId: MakeId;
 }
 
-/** Asks the node that runs a call, or has its recording, whichever it is. */
+/** Sends requests to the node that runs a call or has its recording. */
 export class CallRequests {
   readonly #deps: CallRequestsDeps;
   readonly #waiting = new Map<string, (response: CallResponse | undefined) => void>();

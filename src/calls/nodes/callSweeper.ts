@@ -116,7 +116,7 @@ export async function endOrphan(deps: OrphanDeps, { call, lastSeenAt }: Orphaned
   } else if (ended === call) await finisher.settle(call);
 }
 
-/** The call ended at its node's last heartbeat, as far as is known. */
+/** Returns the end of a lost call. The last heartbeat of its node is the best known time. */
 function lostEnd(call: Call, lastSeenAt: string | null, clock: Clock): CallEnd {
   const { createdAt, startedAt, answeredAt, transfer } = call;
   const starts = [createdAt, startedAt, answeredAt, transfer?.startedAt].map((at) =>

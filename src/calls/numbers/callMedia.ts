@@ -78,7 +78,7 @@ export function sealMedia(
 
 export interface MediaHeaderDeps {
   readonly open: (sealed: string) => string;
-  /** The project's own token; undefined where it has stored none. */
+  /** Returns the project's own token; undefined when it has none. */
   readonly twilioToken: (projectId: string) => Promise<string | undefined>;
 }
 

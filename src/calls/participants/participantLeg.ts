@@ -61,7 +61,10 @@ export class ParticipantLeg {
     return Math.max(0, untilMs - (this.#answeredAtMs ?? untilMs));
   }
 
-  /** Dials them, and lets them in. @returns Why they are not in the call, or no longer. Never rejects. */
+  /**
+   * Dials them and joins them to the call. @returns The reason for which they did not join, or have left. Never
+   * rejects.
+   */
   async run(): Promise<string> {
     let end: LegEnd | undefined;
     try {

@@ -44,7 +44,7 @@ export interface CallControlDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Commands of the API to calls, on whichever node they run. */
+/** Sends commands of the API to calls, on the nodes that run them. */
 export class CallControl {
   readonly #deps: CallControlDeps;
 

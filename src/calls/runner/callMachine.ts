@@ -205,7 +205,7 @@ function takeover(state: CallState, isTakenOver: boolean): CallStep {
   return withAgent({ ...state, isTakenOver });
 }
 
-/** The agent may have the call again; where it has left meanwhile, the call ends. */
+/** Returns the call to the agent. When the agent has left meanwhile, the call ends. */
 function withAgent(state: CallState): CallStep {
   const isBack = state.transfer === 'none' && !state.isTakenOver;
   return isBack && state.hasAgentLeft ? hangUp(state, 'agent_hangup') : unchanged(state);

@@ -33,7 +33,7 @@ export type TransferEvent =
   | { readonly type: 'start' }
   | { readonly type: 'answered'; readonly target: number }
   | { readonly type: 'digit'; readonly target: number; readonly digit: string }
-  /** The announcement was heard to its end. */
+  /** The target has heard the whole announcement. */
   | { readonly type: 'told'; readonly target: number }
   /** The target answered the briefing in words. */
   | { readonly type: 'replied'; readonly target: number; readonly accepts: boolean }

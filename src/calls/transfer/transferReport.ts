@@ -15,7 +15,7 @@ export type AcceptedBy = 'answer' | 'digit' | 'speech';
 
 export const TRANSFER_STATUSES = ['started', 'accepted', 'refused', 'joined', 'failed'] as const;
 
-/** Steps of which only the history tells. */
+/** The steps that only the history shows. */
 export const HISTORY_STATUSES = ['briefing', 'canceled', 'handed_over', 'not_handed_over'] as const;
 
 /** Our own reasons. Others are outcomes of the target's call and responses of the peer. */
@@ -29,7 +29,7 @@ export const TRANSFER_REASONS = {
 
 type HistoryStatus = (typeof HISTORY_STATUSES)[number];
 
-/** A step of a transfer, as the history tells it; about one target. */
+/** A step of a transfer for one target, as the history shows it. */
 export interface TransferReport {
   /**
    * `briefing`: it has answered, and is told about the call. `canceled`: another target was first. `handed_over`: the
@@ -93,7 +93,7 @@ export function transferEvent(report: TransferReport, recordingMs: number | unde
   return { ...data, ...(recording ? { recording: omitUndefined({ ...recording, atMs: recordingMs }) } : {}) };
 }
 
-/** The event for those who watch the call; undefined for steps of which only the history tells. */
+/** Returns the live event; undefined for steps that only the history shows. */
 export function transferLiveEvent({
   status,
   to,

@@ -68,7 +68,9 @@ export class Conference {
     return this.#heard;
   }
 
-  /** Passes the tick's voices on. @param agent - At the call's rate; on return, what the caller hears. */
+  /**
+   * Passes the tick's voices on. @param agent - The agent's frame at the call's rate; on return, the caller's output.
+   */
   mix(agent: Int16Array): void {
     if (this.#participants.size === 0) return;
     const sum = this.#sum;

@@ -10,7 +10,7 @@ import { type GainRamp, isSilent, writeMix } from './mix.ts';
 export interface Participation {
   /** True when the others do not hear the participant. */
   readonly isMuted: boolean;
-  /** Neither heard by the others nor hearing them. */
+  /** True when the participant and the others do not hear each other. */
   readonly isHeld: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface RecorderOptions {
 
 const CHANNELS = 2;
 const BYTES_PER_SAMPLE = 2;
-/** A killed process loses no more. */
+/** The size of a chunk; a killed process loses at most one. */
 const CHUNK_SECONDS = 1;
 /** A slower disk fails the recording. More than what a stall of the thread adds at once, which is ten seconds. */
 const MAX_WAITING_CHUNKS = 16;
@@ -150,7 +150,7 @@ function headerOf({ sampleRateHz }: Pick<RecorderOptions, 'sampleRateHz'>, dataB
   return wavHeader({ sampleRateHz, channels: CHANNELS }, dataBytes);
 }
 
-/** @returns Why a file could not be written. */
+/** @returns The reason for which a file could not be written. */
 function describe(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC') return 'the disk is full (ENOSPC)';

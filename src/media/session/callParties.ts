@@ -104,7 +104,7 @@ export class CallParties {
     this.#peer?.send(frame);
   }
 
-  /** Fills the frame for the caller with music, or else with the peer's. @returns Whether a person is heard. */
+  /** Fills the frame for the caller with music, or else with the peer's audio. @returns True when a person is heard. */
   pull(frame: Int16Array): boolean {
     this.#isMusic = this.#music !== undefined;
     this.#music?.pull(frame);

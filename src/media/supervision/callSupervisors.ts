@@ -50,7 +50,7 @@ export class CallSupervisors {
   #whisper: Int16Array;
   #whisperers = 0;
   #takeover: Int16Array | undefined;
-  /** The caller hears `#takeover` in this tick. */
+  /** True when the caller hears `#takeover` in this tick. */
   #isTakeoverHeard = false;
   /** The voices that the caller hears beside the supervisor who has taken over. */
   #others: Int16Array;

@@ -62,7 +62,10 @@ export function createCartesiaTextToSpeech(deps: VendorSynthesizerDeps): Streami
   return createSocketSynthesizer(protocol, deps);
 }
 
-/** The vendor ends a context one second after its audio: a text that goes on later has another one. */
+/**
+ * A text and its contexts. The vendor ends a context one second after its audio, so that a text that continues later
+ * needs another one.
+ */
 interface Text {
   readonly id: string;
   readonly settings: object;

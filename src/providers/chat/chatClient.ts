@@ -11,7 +11,7 @@ import { SpokenAnswers } from './spokenAnswers.ts';
 export interface ChatProvider extends Pick<StreamSource<ChatEvent>, 'toModelError'> {
   /** The name in logs, metrics and traces. */
   readonly name: string;
-  /** The only model, whichever a request names. */
+  /** The only model, used whatever model a request names. */
   readonly onlyModel?: string;
   open(request: ChatRequest, signal: AbortSignal): Promise<StreamedResponse<ChatEvent>>;
   close(): Promise<void>;

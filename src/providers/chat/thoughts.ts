@@ -209,7 +209,7 @@ export class SpokenText {
     this.#isHeaderOfALine = HEADERS_OF_A_LINE.has(mark);
   }
 
-  /** The end of a thought that has no beginning tells that all before was one. */
+  /** Ends a thought. An end without a beginning means that all text before it was a thought. */
   #endThought(): void {
     if (this.#state === 'shown' && !this.#hasThought) {
       this.#out = '';

@@ -55,7 +55,7 @@ export interface NovaSettings extends DeepgramSettings {
 }
 
 /**
- * Nova and older models, which tell segments of speech; where a turn ends is decided here.
+ * The protocol of Nova and older models, which report segments of speech. The end of a turn is decided here.
  *
  * @see https://developers.deepgram.com/reference/speech-to-text/listen-streaming
  */
@@ -151,7 +151,10 @@ class NovaConnection implements ProtocolConnection {
     return [{ type: 'interim', transcript: this.#transcript(result.is_final ? [] : [text], words) }];
   }
 
-  /** A request is answered by its own result, or by one that follows the asked audio: nothing was left to tell. */
+  /**
+   * Returns true for the answer to a request: its own result, or one that follows the requested position when nothing
+   * was left to report.
+   */
   #isAnswer({ from_finalize, is_final, start, duration }: z.infer<typeof results>, text: string): boolean {
     if (this.#audio.askedMs === undefined) return false;
     const isLater = (start + duration) * 1000 >= this.#audio.askedMs;

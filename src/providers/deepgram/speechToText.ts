@@ -8,8 +8,8 @@ import { novaProtocol } from './nova.ts';
 import { DEEPGRAM_BASE_URL } from './settings.ts';
 
 /**
- * Flux models detect turns; others, such as `nova-3`, have the older protocol. Default: Flux, or `nova-3` for a language
- * that Flux does not hear.
+ * Creates a recognizer. Flux models detect turns; others, such as `nova-3`, have the older protocol. Default: Flux, or
+ * `nova-3` for a language that Flux does not support.
  *
  * @throws {ZodError} When the options are not those of the model.
  */

@@ -3,7 +3,7 @@ import type { ChatMessage } from '../ports/chatMessage.ts';
 import type { Usage } from '../ports/chatModel.ts';
 import type { SpeechToSpeechRequest } from '../ports/speechToSpeech.ts';
 
-/** The rate of what the model hears. */
+/** The sample rate of the model's input. */
 export const HEARD_RATE_HZ = 16_000;
 /** The text that asks the model to speak when the person has said nothing. */
 const YOUR_TURN = '[It is your turn to speak.]';
@@ -105,7 +105,7 @@ export function toolResponse(results: readonly { id: string; name: string; outpu
   return JSON.stringify({ toolResponse: { functionResponses } });
 }
 
-/** Results of tools are told in words: their calls may be of another connection. */
+/** Returns the turns of a message. Results of tools become text, since their calls may be of another connection. */
 function turnsOf(message: ChatMessage) {
   switch (message.role) {
     case 'assistant':

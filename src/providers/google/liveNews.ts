@@ -40,7 +40,7 @@ export class LiveNews {
     this.#kept = [...this.#kept, ...news.filter(({ role }) => role !== 'tool')];
   }
 
-  /** @returns The paragraphs that are new, but for the last one, which is the time of the day. */
+  /** @returns The new paragraphs, without the last one, which is the time of the day. */
   #takeParagraphs(instructions: string): string[] {
     const added = instructions
       .split('\n\n')

@@ -123,7 +123,7 @@ class LiveConnection implements SpeechToSpeechConnection {
     return this.#transcripts.commit();
   }
 
-  /** An activity that has begun goes on with what the person says next. */
+  /** Discards the utterance. An activity that has begun continues with the person's next words. */
   discard(): void {
     this.#chunks.flush();
     if (this.#sent === 0) this.#utterance = [];

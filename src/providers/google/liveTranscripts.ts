@@ -37,12 +37,12 @@ export class LiveTranscripts {
     this.#expectMore();
   }
 
-  /** The model answers: it has heard all. */
+  /** Reports that the model answers, so that it has all audio. */
   onAnswer(): void {
     if (this.#words !== '') this.#complete();
   }
 
-  /** The model has answered: no more words come. */
+  /** Reports that the model has answered, after which no words follow. */
   onAnswered(): void {
     const commit = this.#open;
     if (commit === undefined || this.#words !== '') this.#complete();

@@ -15,7 +15,7 @@ export { findPocketsphinx, INSTALL_COMMAND } from '../../../offline/recognition/
 
 /** The share of the noise around an answer that is kept. @see `npm run bench:recognition` */
 const KEPT_NOISE = 0.15;
-/** Wideband audio is heard as on a telephone: all that is measured is measured there. */
+/** The rate at which wideband audio is recognized too, since all measurements were made with it. */
 const TELEPHONE_RATE_HZ = 8000;
 /** The length up to which a chunk is resampled at once; longer ones are resampled in pieces. */
 const RESAMPLED_SECONDS = 1;

@@ -71,7 +71,7 @@ function choicePrompt({ tool_choice: choice }: ChatBody): string {
   return isNamed ? `Answer by calling the tool ${choice.function.name}.` : 'Answer by calling a tool.';
 }
 
-/** Plain JSON mode does not tell the model which keys are wanted. */
+/** Returns a prompt with the schema, since plain JSON mode does not give the model the keys. */
 function schemaPrompt({ response_format: format }: ChatBody): ChatCompletionMessageParam[] {
   if (format?.type !== 'json_schema' || !format.json_schema.schema) return [];
   const content = `Answer with JSON of this schema: ${JSON.stringify(format.json_schema.schema)}`;

@@ -93,7 +93,7 @@ interface TranscriptPart {
   readonly text: string;
   /** True for the whole transcript, false for the next part of it. */
   readonly isFinal: boolean;
-  /** Code of the language that was spoken, where the model tells it. */
+  /** The code of the spoken language; undefined when the model does not report it. */
   readonly language?: string | undefined;
 }
 

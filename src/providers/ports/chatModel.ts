@@ -92,7 +92,7 @@ export interface SpokenAnswer {
   readonly sampleRateHz: SampleRateHz;
   /** The speech in order, while it comes. To be iterated once. */
   samples(signal: AbortSignal): AsyncIterable<Int16Array>;
-  /** The person has heard no more of it. */
+  /** Cuts the answer to the part that the person has heard. */
   truncate(heardMs: number): void;
 }
 

@@ -19,7 +19,7 @@ export const SYNTHESIS_PROVIDERS = [
 /** The endpoints for chat. */
 export const CHAT_ENDPOINTS = ['openai', 'anthropic', 'google', 'local'] as const;
 
-/** Models that hear and speak themselves, as agents name them. */
+/** The speech-to-speech engines by their names in agents. */
 export const ENGINE_PROVIDERS = ['openai-realtime', 'gemini-live', 'custom'] as const;
 
 export type RecognitionProvider = (typeof RECOGNITION_PROVIDERS)[number];

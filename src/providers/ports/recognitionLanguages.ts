@@ -54,7 +54,7 @@ export function assemblyAiModel(tags: readonly string[]): string {
   return tags.every((tag) => has(UNIVERSAL_MULTI, tag)) ? UNIVERSAL_MULTILINGUAL_MODEL : UNIVERSAL_PRO_MODEL;
 }
 
-/** The languages among these that a provider's model is not known to hear. */
+/** Returns the languages that a provider's model is not known to support. */
 export function unheardLanguages(
   provider: RecognitionProvider,
   model: string | undefined,

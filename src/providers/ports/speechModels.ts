@@ -16,7 +16,7 @@ const COMPATIBLE_SPEECH_MODEL = 'tts-1';
 
 export const FLUX_ENGLISH_MODEL = 'flux-general-en';
 export const FLUX_MULTILINGUAL_MODEL = 'flux-general-multi';
-/** Hears more languages than Flux, and tells no turns. */
+/** The model for more languages than Flux; it does not detect turns. */
 export const NOVA_MODEL = 'nova-3';
 export const UNIVERSAL_ENGLISH_MODEL = 'universal-streaming-english';
 export const UNIVERSAL_MULTILINGUAL_MODEL = 'universal-streaming-multilingual';

@@ -7,7 +7,7 @@ import type { ToolDefinition } from './toolDefinition.ts';
 /** The result that a model gets for a tool call that was not carried out or has no result. */
 export const NO_RESULT = 'No result.';
 
-/** A model that hears a person and speaks itself. */
+/** A speech-to-speech model. */
 export interface SpeechToSpeech {
   /** The engine's name in the settings of agents. */
   readonly name: string;
@@ -45,7 +45,7 @@ export interface SpeechToSpeechConnection {
   answer(request: SpeechToSpeechRequest): void;
   /** Cancels the answer. No further events of it follow. */
   cancel(): void;
-  /** The person has heard no more of this speech. */
+  /** Cuts the speech to the part that the person has heard. */
   truncate(speechId: string, heardMs: number): void;
   /** Ends the connection. No event follows. Idempotent. */
   close(): void;

@@ -45,7 +45,7 @@ export interface RecognitionStream {
 export interface Transcript {
   /** Trimmed; empty when nothing was said. */
   readonly text: string;
-  /** BCP 47 tag of what was spoken, where the recognizer tells it. */
+  /** The BCP 47 tag of the spoken language; undefined when the recognizer does not report it. */
   readonly language?: string | undefined;
   /**
    * The words that `text` only stands for, of a model that answers before it tells what it heard; empty where they

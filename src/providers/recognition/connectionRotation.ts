@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { RecognitionConnection, RecognitionEvent } from '../ports/streamingSpeechToText.ts';
 
-/** The caller pauses: nothing was told for so long, which is longer than an answer may take. */
+/** The time without words after which the caller pauses. It is longer than an answer may take. */
 const PAUSE_MS = 2000;
 /** The wait after a replacement that could not connect. */
 const RETRY_MS = 10_000;
@@ -11,7 +11,7 @@ export interface ConnectionRotationDeps {
   readonly maxAgeMs: number;
   /** Connects again, with the most recent audio. */
   readonly connect: (onEvent: (event: RecognitionEvent) => void) => RecognitionConnection;
-  /** The replacement is connected and has heard what the present connection has. */
+  /** Called when the replacement is connected and has the same audio as the present connection. */
   readonly onReplaced: (replacement: RecognitionConnection) => void;
 }
 
@@ -37,7 +37,7 @@ export class ConnectionRotation {
     this.#replacement?.push(samples);
   }
 
-  /** The present connection has told this. */
+  /** Receives an event of the present connection. */
   onEvent(event: RecognitionEvent): void {
     if ('transcript' in event && event.transcript.text === '') return;
     this.#isTurnOpen = event.type !== 'final' && event.type !== 'end_of_turn';

@@ -66,7 +66,7 @@ export function reportedError(
   return new ModelError(retryable ? 'model_unavailable' : 'model_rejected', message, { retryable });
 }
 
-/** A word, with what a vendor tells about it. */
+/** A word with its times and confidence, when the vendor sends them. */
 export interface HeardWord extends Partial<TimedWord> {
   readonly word: string;
   readonly confidence?: number | undefined;

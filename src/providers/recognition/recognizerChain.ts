@@ -90,7 +90,7 @@ class ChainedConnection implements RecognitionConnection {
   /** The current connection; events of earlier ones are ignored. */
   #link: Link | undefined;
   #rotation: ConnectionRotation | undefined;
-  /** A vendor that told no word; it has failed if the next one tells some. */
+  /** A vendor that reported no word. It has failed if the next vendor reports some. */
   #deaf: { readonly vendor: StreamingSpeechToText; readonly error: ModelError } | undefined;
   #connectedAtMs: number | undefined;
   #deadline: Timer | undefined;

@@ -16,7 +16,7 @@ import type { Credentials } from '../providerOptions.ts';
 import type { ProjectCredentialCache } from './projectCredentialCache.ts';
 import { VendorCache } from './vendorCache.ts';
 
-/** A model whose first word is later is left for the next one, unless it was told to reason. */
+/** The time for the first word, after which the next model is tried, unless the model was set to reason. */
 const SLOW_MS = 1500;
 /** Requests that the person’s answer waits for; others may be slow. */
 const AWAITED: ReadonlySet<ChatRequest['purpose']> = new Set(['answer', 'answer_and_route', 'route']);
@@ -24,7 +24,7 @@ const REASONING: ReadonlySet<ChatChoice['reasoningEffort']> = new Set(['medium',
 
 export interface EndpointClient {
   readonly chat: ChatModel;
-  /** The only model, whichever a request names. */
+  /** The only model, used whatever model a request names. */
   readonly onlyModel?: string | undefined;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Credentials } from '../providerOptions.ts';
 
-/** Asks a vendor; the Fetch API, as far as it needs it. */
+/** Sends a request to a vendor. It is the part of the Fetch API that is needed. */
 export type AskVendor = (url: string, headers: Readonly<Record<string, string>>) => Promise<Response>;
 
 /** @returns Undefined when the vendor does not tell. @throws {Error} When the vendor cannot be reached. */

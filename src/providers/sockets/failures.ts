@@ -17,7 +17,10 @@ export function closedBy(name: string, code: number, reason: string, isRefusedBy
   );
 }
 
-/** The cause is told where it names no part of the message, which may hold what was said. */
+/**
+ * Creates the error for a malformed message. It quotes the cause only when that contains no part of the message, which
+ * may contain the caller's words.
+ */
 export function malformed(name: string, cause: unknown): ModelError {
   const options = cause instanceof SyntaxError ? {} : { cause };
   return new ModelError('model_malformed', `${name} sent a message that cannot be read`, options);

@@ -12,7 +12,7 @@ const MAX_UNSENT_BYTES = 1024 * 1024;
 export interface VendorSocketOptions {
   /** The name in errors. */
   readonly name: string;
-  /** The key, which no error tells. */
+  /** The key, which no error contains. */
   readonly secret: string | undefined;
   readonly target: WebSocketTarget;
   readonly dial: Dial;

@@ -20,7 +20,7 @@ export interface SynthesisLineDeps {
 interface OpenText {
   readonly onEvent: (event: SynthesisEvent) => void;
   isPaused: boolean;
-  /** Words that the vendor has told the times of. */
+  /** The number of words whose times the vendor has sent. */
   words: number;
 }
 

@@ -57,7 +57,7 @@ export class Responses {
     if (this.#asked.shift() === 'wanted') this.#takeWaiting();
   }
 
-  /** The person goes on: what was said unasked is no answer to them. */
+  /** Drops the response that was not requested, since the person continues to speak. */
   forgetWaiting(): void {
     this.#waiting = undefined;
     if (this.#current?.fate === 'waiting') this.#current.fate = 'dropped';

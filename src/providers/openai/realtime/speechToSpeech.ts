@@ -194,7 +194,7 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
     this.#onClosed();
   }
 
-  /** The formats are told once, before the first audio or answer. */
+  /** Sends the configuration. The formats are sent once, before the first audio or answer. */
   #configure(instructions?: string, tools?: ReturnType<typeof functionTools>): void {
     if (this.#isConfigured && instructions === undefined) return;
     const language = languageCode(this.#options.language);
@@ -275,7 +275,7 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
     this.#responses.emit(responseId, { type: 'text', text, ...(speechId === undefined ? {} : { speechId }) });
   }
 
-  /** A server may tell a call with its item, with the whole response, or with both. */
+  /** Reads a tool call. A server may send it with its item, with the whole response, or with both. */
   #onItem(responseId: string | undefined, item: OutputItem): void {
     if (!('call_id' in item) || this.#calls.has(item.call_id)) return;
     const { call_id: id, name, arguments: given } = item;

@@ -59,7 +59,7 @@ export class Transcripts {
     if (item.commit !== undefined) this.#items.delete(itemId);
   }
 
-  /** The server cannot tell what was said. */
+  /** Reports that the server has no transcript. */
   onLost(itemId: string): void {
     const { commit } = this.#itemOf(itemId);
     this.#items.delete(itemId);
