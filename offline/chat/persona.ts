@@ -81,7 +81,7 @@ export function personaWords(persona: Persona, messages: readonly Message[]): st
   return said.includes(UNKNOWN) ? last(GIVES_UP) : UNKNOWN;
 }
 
-/** Variants of the answer to a question that no fact answers; undefined where the caller knows none. */
+/** Variants of the answer to a question that no fact answers; undefined when the caller knows none. */
 function repliesTo(asked: string, persona: Persona, goal: string): readonly string[] | undefined {
   if (ANYTHING_ELSE.test(asked)) return NO;
   if (OFFER.test(asked)) return [goal];
@@ -102,7 +102,7 @@ function wordsOf(messages: readonly Message[], role: Message['role']): string[] 
     .map((words) => (NOTE.test(words) ? '' : words));
 }
 
-/** The last question or request; undefined where nothing is asked. */
+/** The last question or request; undefined when nothing is asked. */
 function askedIn(words: string): string | undefined {
   return words
     .split(SENTENCE_END)

@@ -63,7 +63,7 @@ export interface Call {
   readonly q850Cause: number | null;
   readonly settings: CallSettings;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** The API client's own id of the order, not unique; null where the order has none. */
+  /** The API client's own id of the order, not unique; null when the order has none. */
   readonly externalId: string | null;
   /** The time at which the API accepted the call or its INVITE arrived. */
   readonly createdAt: string;

@@ -8,7 +8,7 @@ export interface MediaSample {
   /** The packets that were never played: lost, too late or shed. */
   readonly packetsLost: number;
   readonly jitterMs: number;
-  /** Mean opinion score, 1 to 4.5; null where nothing was received. */
+  /** Mean opinion score, 1 to 4.5; null when nothing was received. */
   readonly mos: number | null;
   /** The round-trip time from RTCP; null when the peer sends none. */
   readonly roundTripMs: number | null;

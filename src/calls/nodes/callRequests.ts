@@ -56,7 +56,7 @@ export class CallRequests {
     return response.answer as CallRequestTypes[Name][1];
   }
 
-  /** @returns A signed URL at the node that has the recording; undefined where no node answers. */
+  /** @returns A signed URL at the node that has the recording; undefined when no node answers. */
   async locateRecording(key: string): Promise<string | undefined> {
     const response = await this.#send({ kind: 'recording_request', key }, ANSWER_TIMEOUT_MS);
     return response && 'answer' in response ? String(response.answer) : undefined;

@@ -138,7 +138,7 @@ export class CallControl {
     }
   }
 
-  /** The call's media quality, so far while it is in progress; null where its node does not answer. */
+  /** The call's media quality, so far while it is in progress; null when its node does not answer. */
   async quality({ id, status, mediaQuality }: Call): Promise<MediaQuality | null> {
     if (status !== 'in_progress') return mediaQuality;
     return (await this.#read(id, 'read_quality')) ?? null;

@@ -12,7 +12,7 @@ export interface Remedy<Body> {
   readonly name: string;
   isIn(body: Body): boolean;
   /**
-   * Matches the messages of refusals that this remedy helps against; undefined where the refused field's name decides.
+   * Matches the messages of refusals that this remedy helps against; undefined when the refused field's name decides.
    */
   readonly refusal?: RegExp;
   /** True when other causes have such refusals too. Fields that a refusal names are then tried first. */

@@ -6,7 +6,7 @@ const modelList = z.object({ data: z.array(z.looseObject({ id: z.string() })) })
 
 /** The answer of an endpoint to OpenAI's request for its models. */
 export type EndpointAnswer =
-  /** `models`: what it offers; `undefined` where it does not tell. */
+  /** `models`: what it offers; `undefined` when it does not tell. */
   | { readonly kind: 'reached'; readonly models: readonly string[] | undefined }
   | { readonly kind: 'refused'; readonly status: number };
 
@@ -15,7 +15,7 @@ export interface ProbedEndpoint {
   readonly apiKey: string | undefined;
   /** Models that are asked for by name where the list lacks them: it may have pages, and aliases are in none. */
   readonly wanted?: readonly string[];
-  /** Headers in place of a bearer token; undefined where the key is one. */
+  /** Headers in place of a bearer token; undefined when the key is one. */
   readonly headers?: Record<string, string> | undefined;
 }
 

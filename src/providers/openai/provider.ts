@@ -91,7 +91,7 @@ export function createSpeechToSpeech(options: SpeechToSpeechOptions): SpeechToSp
   return realtimeSpeech('openai-realtime', OPENAI_TRANSCRIPTION_MODEL, options);
 }
 
-/** A server of one's own that speaks the same protocol. @throws {ModelError} Where it has no address. */
+/** A server of one's own that speaks the same protocol. @throws {ModelError} When it has no address. */
 export function createCustomSpeechToSpeech(options: SpeechToSpeechOptions): SpeechToSpeech {
   const { baseUrl } = options.credentials;
   requireCredentials('custom', baseUrl);

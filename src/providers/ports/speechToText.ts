@@ -48,7 +48,7 @@ export interface Transcript {
   /** The BCP 47 tag of the spoken language; undefined when the recognizer does not report it. */
   readonly language?: string | undefined;
   /**
-   * The words that `text` only stands for, of a model that answers before it tells what it heard; empty where they
+   * The words that `text` only stands for, of a model that answers before it tells what it heard; empty when they
    * stay unknown. Never rejects.
    */
   readonly late?: Promise<string> | undefined;

@@ -40,7 +40,7 @@ export interface ProtocolConnection {
   /** The first message of the connection. */
   readonly greeting?: string;
   encode(samples: Int16Array): string | Uint8Array;
-  /** Asks for the final transcript; undefined where the vendor cannot be asked. */
+  /** Asks for the final transcript; undefined when the vendor cannot be asked. */
   finalize(): string | undefined;
   /** The last message before the connection is closed. */
   readonly goodbye?: string;

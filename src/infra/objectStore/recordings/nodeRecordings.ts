@@ -18,7 +18,7 @@ export interface NodeRecordingsDeps {
   readonly local: Pick<RecordingStore, 'open'>;
   /** Returns true when the recording's call still has it. */
   readonly isKept: (key: string) => Promise<boolean>;
-  /** @returns A signed URL at the node that has it; undefined where no node answers. */
+  /** @returns A signed URL at the node that has it; undefined when no node answers. */
   readonly locate: (key: string) => Promise<string | undefined>;
   readonly clock: Clock;
 }

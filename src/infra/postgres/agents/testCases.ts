@@ -51,7 +51,7 @@ export function testCaseStore(database: Queryable): TestCaseStore {
   };
 }
 
-/** The cases of a suite, in its order; undefined where they are larger than `maxBytes`. */
+/** The cases of a suite, in its order; undefined when they are larger than `maxBytes`. */
 export async function casesOfSuite(
   database: Queryable,
   projectId: string,
