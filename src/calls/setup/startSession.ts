@@ -11,7 +11,7 @@ export interface StartedSession {
 
 export interface StartSessionDeps {
   readonly conversations: Pick<ConversationEngine, 'start'>;
-  /** Reads that data. It never rejects. */
+  /** Reads the data for the agent's first words. It never rejects. */
   readonly readAhead: (
     projectId: string,
     starting: Promise<Session | undefined>,
