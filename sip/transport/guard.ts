@@ -88,7 +88,11 @@ export interface Guard {
   isPrivatePeer(address: string): boolean;
   /** Returns true when a source has no limits at all. */
   isUnlimited(address: string, port: number): boolean;
-  /** Replaces the known peers; those that stay keep their budgets. @throws {RangeError} For an invalid source; nothing changes. */
+  /**
+   * Replaces the known peers; those that stay keep their budgets.
+   *
+   * @throws {RangeError} For an invalid source; nothing changes.
+   */
   setKnownPeers(peers: readonly KnownPeer[]): void;
   /** Resets the count of malformed messages. */
   noteValidMessage(address: string, port: number): void;

@@ -2,7 +2,7 @@ import type { NewLiveEvent } from '../events/liveEvent.ts';
 import { type Call, type RecordingResult, talkTimeMs } from './call.ts';
 import type { Participant, ReportedAction } from './participants/participant.ts';
 
-/** Something that the data of a call says all of. */
+/** Creates an event that needs no data beyond the call's. */
 export function callEvent(
   type: 'call.queued' | 'call.ringing' | 'call.answered' | 'call.held' | 'call.resumed',
   call: Call,

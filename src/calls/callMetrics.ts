@@ -6,7 +6,10 @@ import type { RejectionReason } from './trunks/sipRejection.ts';
 /** Phases of call setup: API to INVITE, INVITE to answer, answer to the first packet with the agent's audio. */
 export type SetupPhase = 'accepted_to_invite' | 'invite_to_answer' | 'answer_to_audio';
 
-/** Why a call was refused: a limit of the project; no free channel of the trunk; a node that is full, overloaded or stopping. */
+/**
+ * The reason for which a call was refused: a limit of the project; no free channel of the trunk; a node that is full,
+ * overloaded or stopping.
+ */
 export type RefusalReason =
   | 'destination'
   | 'rate'

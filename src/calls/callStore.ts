@@ -26,7 +26,7 @@ export interface CallFilter {
   readonly externalId?: string;
   /** Values by top-level key of the metadata: a text, or a number, boolean or null that is written so. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Text to find in what was said. */
+  /** The text to find in the words of the session. */
   readonly q?: string;
   /** True to list the calls of tests too. Default: false. */
   readonly includeTests?: boolean;

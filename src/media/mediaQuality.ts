@@ -8,7 +8,7 @@ export interface MediaQuality {
   readonly packetsLost: number;
   /** Received in time, and dropped to reduce the delay. */
   readonly shed: number;
-  /** Audio that was made up in place of packets that were missing. */
+  /** The duration of audio that replaced missing packets. */
   readonly concealedMs: number;
   /** Times that the jitter buffer ran empty during speech. */
   readonly underruns: number;

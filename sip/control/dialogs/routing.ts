@@ -27,7 +27,10 @@ export function updateNatFlow(dialog: Dialog, request: SipRequest, flow: Flow): 
   dialog.natFlow = isMistaken ? flow : undefined;
 }
 
-/** A response without the Contact of a host is answered where it came from, as is a private Contact from a public address. */
+/**
+ * A response without the Contact of a host is answered where it came from, as is a private Contact from a public
+ * address.
+ */
 export function updateCalleeNatFlow(dialog: Dialog, response: SipResponse, flow: Flow): void {
   if (dialog.state.routeSet.length > 0) return;
   const contact = contactUri(response);

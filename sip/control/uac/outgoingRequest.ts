@@ -29,7 +29,11 @@ export interface OutgoingRequestParts {
   readonly dialog: Dialog | undefined;
 }
 
-/** Sends a request to its first target, and to the next one when that is silent or overloaded. @see RFC 3263 section 4.3 */
+/**
+ * Sends a request to its first target, and to the next one when that is silent or overloaded.
+ *
+ * @see RFC 3263 section 4.3
+ */
 export function startRequest(
   core: Core,
   { application, request, targets, dialogId, dialog }: OutgoingRequestParts,

@@ -26,7 +26,7 @@ export interface CustomerStore {
   /** @returns Undefined when nothing is stored about the person. */
   find(name: CustomerName): Promise<Omit<Customer, 'keyHash'> | undefined>;
   unsettledCalls(name: CustomerName): Promise<UnsettledCall[]>;
-  /** Removes what the agent remembers. @returns Whether there was something. */
+  /** Removes what the agent remembers. @returns True when there was something. */
   removeMemory(name: CustomerName, entry: AuditEntry): Promise<boolean>;
   /**
    * Requests the erasure of a customer; a pending one continues. @param entry - The entry for the audit log, written at

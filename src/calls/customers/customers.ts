@@ -73,7 +73,11 @@ export class Customers {
     await this.#finish(name);
   }
 
-  /** Finishes what other nodes have begun. @returns Stops it and waits for the running step; idempotent. */
+  /**
+   * Finishes what other nodes have begun.
+   *
+   * @returns A function that stops it and waits for the running step; idempotent.
+   */
   startResuming(): () => Promise<void> {
     const { clock, onError } = this.#deps;
     const resume = () => this.resume();

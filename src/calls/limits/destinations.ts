@@ -20,7 +20,7 @@ export type DestinationRules = Pick<
 const MIN_OPENING_DIGITS = 4;
 
 /**
- * Why a project may not call a destination, or transfer a call to it.
+ * Returns the reason for which a project may not call a destination, or transfer a call to it.
  *
  * The longest matching prefix decides; if an allowed and a blocked one are equal, the blocked one. A destination without
  * a matching prefix is allowed unless `allowedPrefixes` has entries. Then the rules by the number's type and country
@@ -69,7 +69,7 @@ export function transferRefusal(
 }
 
 /**
- * Why a project may not call the host of a `sip:` URI.
+ * Returns the reason for which a project may not call the host of a `sip:` URI.
  *
  * @param trunks - The project's active ones, whose hosts it may call.
  * @returns Undefined for a number, and for a host that is allowed.

@@ -2,7 +2,7 @@
 export interface PartLoad {
   /** True when the part is late and new calls are refused. */
   readonly isLate: boolean;
-  /** Samples in a row that speak for the other state. */
+  /** The number of samples in a row that indicate the other state. */
   readonly streak: number;
 }
 

@@ -38,7 +38,7 @@ export interface CallSweeperDeps extends OrphanDeps {
  * Renews the locks and jobs of queued calls, ends the calls of failed nodes, and settles ended calls. One node at a time
  * does it.
  *
- * @returns Stops it and waits for the current sweep; idempotent.
+ * @returns A function that stops it and waits for the current sweep; idempotent.
  */
 export function startCallSweeper(deps: CallSweeperDeps): () => Promise<void> {
   const stop = repeat(

@@ -14,7 +14,7 @@ export interface NodeRegistrationDeps extends OrphanDeps {
 /**
  * Registers a node that runs calls: ends the calls that its previous process left, then sends heartbeats.
  *
- * @returns Stops the heartbeats; idempotent. The sweeper ends the calls that the node still runs.
+ * @returns A function that stops the heartbeats; idempotent. The sweeper ends the calls that the node still runs.
  */
 export async function registerNode(deps: NodeRegistrationDeps): Promise<() => Promise<void>> {
   const { calls, nodeId, clock, onError } = deps;

@@ -64,7 +64,7 @@ const LEASE_MS = 4 * SAMPLE_EVERY_MS;
 /**
  * Publishes what this node does, for the operator.
  *
- * @returns Stops it and removes the report.
+ * @returns A function that stops it and removes the report.
  */
 export function reportNode({ reports, node, sample, state, clock, onError }: NodeReportDeps) {
   const startedAt = new Date(clock.now()).toISOString();

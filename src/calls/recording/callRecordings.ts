@@ -95,7 +95,10 @@ export class CallRecordings {
     await rm(this.workingPath(call), { force: true });
   }
 
-  /** Removes the recording of a call that is gone. It stays on the list of removals for the node that has its file. Idempotent. */
+  /**
+   * Removes the recording of a call that is gone. It stays on the list of removals for the node that has its file.
+   * Idempotent.
+   */
   async remove(key: string): Promise<void> {
     if (await this.#deps.recordingStore.remove(key)) await this.#deps.removals.done(key);
   }

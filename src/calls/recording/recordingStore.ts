@@ -11,7 +11,7 @@ export interface RecordingStore {
    * @throws {RangeNotSatisfiableError} When the range starts behind the end.
    */
   open(key: string, range?: ByteRange): Promise<OpenRecording | undefined>;
-  /** Idempotent. @returns Whether it is gone from all nodes: a folder knows it only of a file that it had. */
+  /** Idempotent. @returns True when it is gone from all nodes: a folder knows it only of a file that it had. */
   remove(key: string): Promise<boolean>;
 }
 
@@ -36,7 +36,7 @@ export interface OpenRecording {
   readonly last: number;
 }
 
-/** No byte of the recording is in the range. @see RFC 9110 section 15.5.17 */
+/** The error for a range that contains no byte of the recording. */
 export class RangeNotSatisfiableError extends Error {
   readonly totalBytes: number;
 

@@ -34,7 +34,7 @@ type TransferPhase = 'none' | 'requested' | 'referring' | 'dialing' | 'bridged';
 export interface CallState {
   readonly phase: CallPhase;
   readonly wasAnswered: boolean;
-  /** Why we hang up; null unless we do. */
+  /** The reason for which we hang up; null unless we do. */
   readonly intent: HangupIntent | null;
   /** Trunks that may still be tried. */
   readonly trunksLeft: number;

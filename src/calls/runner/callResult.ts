@@ -9,7 +9,7 @@ export interface CallResult {
   readonly q850Cause: number | null;
 }
 
-/** Why this node hangs up a call. */
+/** The reason for which this node hangs up a call. */
 export type HangupIntent = Extract<
   CallEndReason,
   | 'agent_hangup'

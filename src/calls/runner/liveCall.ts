@@ -53,7 +53,9 @@ const APOLOGY_TIMEOUT_MS = 12_000;
 const DIGITS_TIMEOUT_MS = 10_000;
 const NO_TRUNK: LegEnd = { outcome: 'trunk_error', sip: null, q850Cause: null };
 
-/** A call that this node runs: passes events of its leg and its agent stream to the call machine, and runs the effects. */
+/**
+ * A call that this node runs: passes events of its leg and its agent stream to the call machine, and runs the effects.
+ */
 export class LiveCall {
   /** Resolves when the call has ended and is stored. */
   readonly ended: Promise<void>;

@@ -43,7 +43,7 @@ export interface OrderDeps {
 export interface AcceptCallDeps extends OrderDeps, PlacementDeps {
   readonly limiter: Pick<CallLimiter, 'admitOrder'> & OrderDeps['limiter'];
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
-  /** Why this node takes no orders at the moment: it shuts down, or is overloaded. */
+  /** The reason for which this node takes no orders at the moment: it shuts down, or is overloaded. */
   readonly orderRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
   readonly tracer: Tracer;

@@ -19,7 +19,7 @@ export interface DialerDeps extends TrunkSelectionDeps {
   readonly limiter: Pick<CallLimiter, 'startCall' | 'endCall'>;
   readonly capacity: Pick<NodeCapacity, 'acquire' | 'has' | 'release'>;
   readonly runner: Pick<CallRunner, 'dial'>;
-  /** Why this node takes no calls at the moment. */
+  /** The reason for which this node takes no calls at the moment. */
   readonly callRefusal: () => CallwayError | undefined;
   readonly finisher: Pick<CallFinisher, 'finish'>;
   readonly clock: Clock;

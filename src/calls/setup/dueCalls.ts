@@ -26,7 +26,7 @@ export interface DueCallsDeps extends PlacementDeps {
   readonly clock: Clock;
 }
 
-/** Places scheduled calls when they are due; any number of nodes may. @returns Stops it; idempotent. */
+/** Places scheduled calls when they are due; any number of nodes may. @returns A function that stops it; idempotent. */
 export function startDueCalls(deps: DueCallsDeps): () => Promise<void> {
   return repeat(
     deps.clock,

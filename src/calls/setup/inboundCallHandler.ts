@@ -32,7 +32,7 @@ export interface InboundCallDeps {
   readonly finisher: Pick<CallFinisher, 'finish'>;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
-  /** Why this node takes no calls at the moment: it shuts down, cannot speak, or is overloaded. */
+  /** The reason for which this node takes no calls at the moment: it shuts down, cannot speak, or is overloaded. */
   readonly callRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -72,7 +72,7 @@ export async function handleInboundCall(deps: InboundCallDeps, inbound: InboundC
   }
 }
 
-/** Takes the project's slot and the trunk's channel. @returns Whether the runner has the call now. */
+/** Takes the project's slot and the trunk's channel. @returns True when the runner has the call now. */
 async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string): Promise<boolean> {
   const { projectId, number, trunk, toNumber, test } = inbound;
   const refuse = (...answer: Parameters<InboundCall['reject']>) => {

@@ -32,7 +32,11 @@ const ANNOUNCEMENT_TIMEOUT_MS = 120_000;
 const REFERRAL_TIMEOUT_MS = 3000;
 const AGENT = 'agent';
 
-/** Calls the targets with legs of our own, and joins the one that takes the call with the caller. @see advanceTransfer */
+/**
+ * Calls the targets with legs of our own, and joins the one that takes the call with the caller.
+ *
+ * @see advanceTransfer
+ */
 export class LegTransfer {
   readonly #deps: TransferDeps;
   readonly #plan: TransferPlan;

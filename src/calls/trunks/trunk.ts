@@ -29,7 +29,7 @@ const host = z
     error: 'must be a host name or an IP address',
     abort: true,
   });
-/** No character that could start another header. */
+/** The text has no character that could start another header. */
 const oneLine = z.string().regex(/^[^\r\n\0]*$/, 'must be one line');
 const headerValue = oneLine.max(1000);
 
@@ -149,7 +149,7 @@ export const trunkHealth = z.object({
   registered: z.boolean().nullable().describe('Null where the trunk does not register.'),
   lastOptionsMs: milliseconds.nullable().describe('Round trip of the last OPTIONS that was answered.'),
   channelsInUse: z.int(),
-  /** Why it is not reachable or not registered. */
+  /** The reason for which it is not reachable or not registered. */
   error: z.string().nullable(),
 });
 
@@ -202,7 +202,11 @@ export function requirePublicHosts({
   }
 }
 
-/** The address that a number stands for, as in `127.1` or `0x7f000001`. @see https://url.spec.whatwg.org/#concept-ipv4-parser */
+/**
+ * The address that a number stands for, as in `127.1` or `0x7f000001`.
+ *
+ * @see https://url.spec.whatwg.org/#concept-ipv4-parser
+ */
 function asResolved(name: string): string {
   const url = `http://${name}`;
   return !name.includes(':') && URL.canParse(url) ? new URL(url).hostname : name.toLowerCase();

@@ -7,7 +7,9 @@ const MAX_MAPPINGS = 20;
 const MAX_VALUE_CHARACTERS = 500;
 const CONTROL_CHARACTERS = /\p{Cc}+/gu;
 
-/** Headers that SIP itself uses: a trunk's settings may not write them. A name of one letter is the short form of one. */
+/**
+ * Headers that SIP itself uses: a trunk's settings may not write them. A name of one letter is the short form of one.
+ */
 const SIP_HEADERS = new Set(
   `accept accept-contact accept-encoding accept-language allow allow-events authentication-info authorization call-id
    contact content-disposition content-encoding content-language content-length content-type cseq event expires from

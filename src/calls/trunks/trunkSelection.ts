@@ -12,7 +12,7 @@ export interface TrunkSelectionDeps {
   readonly health: Pick<TrunkHealthStore, 'read'>;
 }
 
-/** No id of a stored trunk. */
+/** The id of a host that is called without a trunk; no stored trunk has it. */
 const HOST_ITSELF = 'host';
 
 /**
@@ -81,7 +81,7 @@ function hostItself(lender: Trunk, uri: string): Trunk {
   };
 }
 
-/** No channels are counted of it. */
+/** Returns true for a host that is called without a trunk. Its channels are not counted. */
 export function isHostItself({ id }: Pick<Trunk, 'id'>): boolean {
   return id === HOST_ITSELF;
 }

@@ -31,7 +31,7 @@ export class DatabaseClock implements Clock {
     this.#epochMs = options.system.now() - options.system.monotonicMs();
   }
 
-  /** Reads the database's clock now and every ten seconds. @returns Stops it; idempotent. */
+  /** Reads the database's clock now and every ten seconds. @returns A function that stops it; idempotent. */
   async follow(database: Pick<Queryable, 'query'>): Promise<() => Promise<void>> {
     const { system, onError } = this.#options;
     const failed = (error: unknown) => onError(error, 'clock of the database not read, retrying');

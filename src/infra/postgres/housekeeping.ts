@@ -18,7 +18,7 @@ export interface HousekeepingDeps {
 /**
  * Removes expired rows at an interval. Several nodes may run it.
  *
- * @returns Stops it and waits for the running statement; idempotent.
+ * @returns A function that stops it and waits for the running statement; idempotent.
  */
 export function startHousekeeping(deps: HousekeepingDeps): () => Promise<void> {
   const { database, audit, auditRetentionDays, releases, clock, logger } = deps;

@@ -17,7 +17,7 @@ export interface CheckAnswer {
   readonly found?: boolean;
   /** A pathway with its defaults, as JSON. */
   readonly graph?: string;
-  /** Why a pathway cannot be saved. */
+  /** The reason for which a pathway cannot be saved. */
   readonly refusal?: {
     readonly code: string;
     readonly message: string;

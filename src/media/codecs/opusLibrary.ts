@@ -12,7 +12,11 @@ const CONTROL = {
 const APPLICATION_VOIP = 2048;
 const SIGNAL_VOICE = 3001;
 
-/** Six frames of 20 ms with 1275 bytes, and their lengths of two bytes after two of a header. @see RFC 6716 section 3.4 */
+/**
+ * Six frames of 20 ms with 1275 bytes, and their lengths of two bytes after two of a header.
+ *
+ * @see RFC 6716 section 3.4
+ */
 const MAX_PACKET_BYTES = 6 * (1275 + 2) + 2;
 /** 120 ms at 48 kHz, mono. */
 const MAX_SAMPLES = 5760;

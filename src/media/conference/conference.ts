@@ -85,7 +85,11 @@ export class Conference {
     if (this.#count > 0) writeMix(agent, sum, gains, this.#caller);
   }
 
-  /** Plays a voice to all participants that neither caller nor agent hears. @param voice - A frame as for `gather`; copied. */
+  /**
+   * Plays a voice to all participants that neither caller nor agent hears.
+   *
+   * @param voice - A frame as for `gather`; copied.
+   */
   whisper(voice: Int16Array): void {
     for (const participant of this.#participants) participant.whisper(voice);
   }

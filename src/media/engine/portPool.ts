@@ -17,7 +17,9 @@ export class PortPool {
     return this.#ports.length;
   }
 
-  /** @returns The even port that has been free for the longest, so that it gets no late packets; undefined without one. */
+  /**
+   * @returns The even port that has been free for the longest, so that it gets no late packets; undefined without one.
+   */
   take(): number | undefined {
     const port = this.#ports[this.#head];
     if (this.#taken.size === this.size || port === undefined) return undefined;

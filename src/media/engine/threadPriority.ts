@@ -3,7 +3,11 @@ import { constants, getPriority, setPriority } from 'node:os';
 
 import { systemThreadId } from '../../base/threadCpuTime.ts';
 
-/** The calling thread. On Linux each thread has its own priority. @see setpriority(2), "C library/kernel differences" */
+/**
+ * The calling thread. On Linux each thread has its own priority.
+ *
+ * @see setpriority(2), "C library/kernel differences"
+ */
 const THIS_THREAD = 0;
 
 /**

@@ -27,7 +27,9 @@ const DEFAULT_MAX_DELAY_MS = 200;
 
 /** Silence after which a talkspurt has ended; concealment has faded by then. */
 const GIVE_UP_AFTER_MS = 60;
-/** Delay beyond the maximum above which whole packets are dropped. Up to it speech is shortened, and keeps its words. */
+/**
+ * Delay beyond the maximum above which whole packets are dropped. Up to it speech is shortened, and keeps its words.
+ */
 const SHED_FROM_MS = 100;
 /** Concealment where a packet was dropped, for the next to join. */
 const SHED_OVERLAP_MS = 2.5;
@@ -44,7 +46,7 @@ export interface JitterBufferStatistics {
   readonly concealedMs: number;
   /** Lost, and recovered from the next packet. */
   readonly recoveredMs: number;
-  /** Times that the buffer ran empty during speech. */
+  /** The number of times that the buffer ran empty during speech. */
   readonly underruns: number;
   /** Removed and inserted by time scaling. */
   readonly shortenedMs: number;
@@ -255,7 +257,9 @@ export class JitterBuffer {
     return 'speech';
   }
 
-  /** Takes the next packet; of one that is too long to be decoded at once its first part, while none is due after that. */
+  /**
+   * Takes the next packet; of one that is too long to be decoded at once its first part, while none is due after that.
+   */
   #takePart(): StoredPacket | undefined {
     const packet = this.#store.take();
     const partBytes = packet?.decoder.partBytes;

@@ -12,7 +12,10 @@ const URGENT_MS = 60;
 /** Least time between two changes, unless urgent. */
 const INTERVAL_MS = 100;
 
-/** Plays a little faster or slower when the slack leaves its bounds, by removing or repeating one pitch period at a time. */
+/**
+ * Plays a little faster or slower when the slack leaves its bounds, by removing or repeating one pitch period at a
+ * time.
+ */
 export class SpeedControl {
   shortenedMs = 0;
   lengthenedMs = 0;

@@ -9,7 +9,7 @@ import {
   SENDER_INFO_BYTES,
 } from './packets.ts';
 
-/** Why a datagram is not a compound RTCP packet. */
+/** The reason for which a datagram is not a compound RTCP packet. */
 export type RtcpDefect =
   | 'too_short'
   | 'wrong_version'

@@ -1,6 +1,6 @@
 import { readUint8, readUint16, readUint32, writeUint16, writeUint32 } from '../bytes.ts';
 
-/** Why a datagram is not an RTP packet. */
+/** The reason for which a datagram is not an RTP packet. */
 export type RtpDefect = 'too_short' | 'wrong_version' | 'bad_header_length' | 'bad_padding' | 'is_rtcp';
 
 /** The header of a packet to send. */

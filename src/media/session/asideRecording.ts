@@ -38,7 +38,7 @@ export class AsideRecording {
     for (const peer of this.#parties.values()) peer.changeRate(sampleRateHz);
   }
 
-  /** This party is recorded aside no longer. */
+  /** Ends the recording of this party with another call. */
   end(): void {
     if (!this.#recordedAt) return;
     const { recording, peer } = this.#recordedAt;

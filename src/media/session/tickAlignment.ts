@@ -20,7 +20,9 @@ const MAX_ADVANCE_MS = 40;
  */
 export type AdvanceTicks = (byMs: number) => number;
 
-/** Aligns a call's ticks with the arrival of the caller's packets, which wait up to 20 ms for the next tick otherwise. */
+/**
+ * Aligns a call's ticks with the arrival of the caller's packets, which wait up to 20 ms for the next tick otherwise.
+ */
 export class TickAlignment {
   readonly #advance: AdvanceTicks;
   #ticks = 0;

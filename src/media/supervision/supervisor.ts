@@ -86,7 +86,10 @@ export class Supervisor {
     this.#toCall = createFrameResampler(this.#streamRateHz, codecRateHz);
   }
 
-  /** @returns The next 20 ms of the supervisor's voice at the codec's rate, valid until the next call; undefined for silence. */
+  /**
+   * @returns The next 20 ms of the supervisor's voice at the codec's rate, valid until the next call; undefined for
+   * silence.
+   */
   pullVoice(): Int16Array | undefined {
     if (this.listener?.hasLeft) {
       this.close(NORMAL_CLOSURE, 'the participant has left the call');

@@ -33,7 +33,10 @@ export const OTHER_HOST_GRACE_MS = 1_000;
 export const CONSISTENT_PACKETS = 10;
 /** Lost packets that a consistent stream may have in a row. */
 const MAX_STEP = 50;
-/** Sources that are tracked at once; the least consistent one is dropped, so that changing ports do not displace the peer. */
+/**
+ * Sources that are tracked at once; the least consistent one is dropped, so that changing ports do not displace the
+ * peer.
+ */
 const MAX_CANDIDATES = 128;
 /** Silence of a source that signalling did not name, after which the signalled address is listened to again. */
 const SILENT_AFTER_MS = 3_000;
@@ -142,7 +145,9 @@ interface Candidate extends MediaAddress, StreamPlace {
   readonly packets: number;
 }
 
-/** @returns Index of the candidate with the fewest consecutive packets; of several, the one that sent least recently. */
+/**
+ * @returns Index of the candidate with the fewest consecutive packets; of several, the one that sent least recently.
+ */
 function leastConsistent(candidates: readonly Candidate[]): number {
   return candidates.reduce(
     (least, { packets }, index) => (packets < (candidates[least]?.packets ?? 0) ? index : least),

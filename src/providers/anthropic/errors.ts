@@ -3,7 +3,7 @@ import type { Refusal } from '../chat/refusals.ts';
 import { ModelError } from '../ports/modelError.ts';
 
 const MAX_QUOTE_CHARACTERS = 300;
-/** Requests that may succeed when they are sent again; 529 is an overload. */
+/** The status codes of requests that may succeed on a retry, besides 5xx; 529 means overload. */
 const MAY_PASS = new Set([408, 409, 425, 429]);
 const MAY_PASS_TYPES = new Set(['rate_limit_error', 'overloaded_error', 'api_error', 'timeout_error']);
 

@@ -36,7 +36,7 @@ export interface RefusalsOptions<Body> {
 
 interface Learned<Body> {
   readonly remedies: Map<string, Remedy<Body>>;
-  /** Names of remedies that the model was not in need of. */
+  /** The names of remedies that the model did not need. */
   readonly accepted: Set<string>;
 }
 

@@ -2,9 +2,11 @@ import type { ChatEvent, ChatRequest } from '../ports/chatModel.ts';
 import type { StreamedResponse } from '../streamWithRetry.ts';
 import { SpokenText, spokenText } from './thoughts.ts';
 
-/** Keeps the thoughts of one endpoint's models out of their answers, and out of the conversations that they are sent. */
+/**
+ * Keeps the thoughts of one endpoint's models out of their answers, and out of the conversations that they are sent.
+ */
 export class SpokenAnswers {
-  /** Models whose template begins the thought, so that they write its end alone: known by their last answer. */
+  /** The models whose last answer had only the end of a thought, since their template begins it. */
   readonly #thinking = new Set<string>();
 
   /** Conversations from outside may have thoughts in them. */

@@ -123,7 +123,9 @@ class FluxConnection implements ProtocolConnection {
     }
   }
 
-  /** Answers a request when audio without words follows the requested position: outside of a turn the vendor ignores it. */
+  /**
+   * Answers a request when audio without words follows the requested position: outside of a turn the vendor ignores it.
+   */
   #onSilence(info: z.infer<typeof turnInfo>): readonly RecognitionEvent[] {
     if (this.#audio.askedMs === undefined || info.audio_window_end * 1000 < this.#audio.askedMs) return [];
     this.#audio.askedMs = undefined;

@@ -7,7 +7,7 @@ export class NoiseRemoval {
   readonly #onCleaned: (frame: Int16Array) => void;
   readonly #opened: Promise<void>;
   #filled = 0;
-  /** Frames that came before the suppressor was there. */
+  /** The frames that arrived before the suppressor was ready. */
   #waiting: Int16Array[] | undefined = [];
   #suppressor: NoiseSuppressor | undefined;
   #isClosed = false;

@@ -13,7 +13,7 @@ export type EndpointAnswer =
 export interface ProbedEndpoint {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  /** Models that are asked for by name where the list lacks them: it may have pages, and aliases are in none. */
+  /** The models to request by name when the list lacks them. The list may have pages, and contains no aliases. */
   readonly wanted?: readonly string[];
   /** Headers in place of a bearer token; undefined when the key is one. */
   readonly headers?: Record<string, string> | undefined;

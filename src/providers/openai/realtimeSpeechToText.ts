@@ -99,7 +99,7 @@ function turnInput(model: string, given: unknown): InputOf {
   });
 }
 
-/** Words and languages that may be said, as the model takes them. */
+/** Returns the expected words and languages in the form that the model accepts. */
 function expected(model: string, { keyterms = [], languages = [] }: ProtocolOptions): object {
   if (takesKeywords(model))
     return {
@@ -162,7 +162,7 @@ class RealtimeConnection implements ProtocolConnection {
     return words;
   }
 
-  /** Words of a later turn wait for those of the one before it. */
+  /** Returns true when the words can be reported: words of a later turn wait for those of the turn before it. */
   #isCurrent(id: string): boolean {
     return this.#items.keys().next().value === id;
   }

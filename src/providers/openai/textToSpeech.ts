@@ -77,7 +77,10 @@ async function open(
   return new PcmDecoder(response, SAMPLE_RATE_HZ * maxSeconds);
 }
 
-/** The API has no field for the language; models of the `gpt` family take instructions, all others refuse or ignore them. */
+/**
+ * The API has no field for the language; models of the `gpt` family take instructions, all others refuse or ignore
+ * them.
+ */
 function instructionsFor(
   model: string,
   language: string | undefined,
@@ -89,7 +92,10 @@ function instructionsFor(
   return instructions === '' ? {} : { instructions };
 }
 
-/** Decodes a body of 16 bit samples, whose chunks may split a sample. A WAV file, which some servers always send, is decoded whole. */
+/**
+ * Decodes a body of 16 bit samples, whose chunks may split a sample. A WAV file, which some servers always send, is
+ * decoded whole.
+ */
 class PcmDecoder implements StreamedResponse<Int16Array> {
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   readonly isComplete = false;

@@ -45,7 +45,7 @@ export class ModelError extends CallwayError {
   }
 }
 
-/** Why a vendor is not tried that has failed for another call. */
+/** Creates the error for a vendor that is not tried because it has failed for another call. */
 export function skippedError(): ModelError {
   return new ModelError('model_unavailable', 'It failed moments ago, and is not tried again yet');
 }

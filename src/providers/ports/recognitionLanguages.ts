@@ -42,7 +42,9 @@ const OF_MODELS: readonly (readonly [RegExp, ReadonlySet<string>])[] = [
   [/^stt-rt/, SONIOX],
 ];
 
-/** The model of Deepgram for these languages; English where they are not known. Nova hears no more of several at a time. */
+/**
+ * The model of Deepgram for these languages; English where they are not known. Nova hears no more of several at a time.
+ */
 export function deepgramModel(tags: readonly string[]): string {
   if (tags.every((tag) => has(ENGLISH, tag))) return FLUX_ENGLISH_MODEL;
   return tags.length > 1 || tags.every((tag) => has(FLUX_MULTI, tag)) ? FLUX_MULTILINGUAL_MODEL : NOVA_MODEL;

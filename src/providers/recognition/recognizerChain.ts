@@ -84,7 +84,7 @@ class ChainedConnection implements RecognitionConnection {
   readonly #onEvent: (event: RecognitionEvent) => void;
   readonly #history: AudioHistory;
   #index = -1;
-  /** Times that no vendor was left. */
+  /** The number of times that no vendor was left. */
   #rounds = 0;
   #connection: RecognitionConnection | undefined;
   /** The current connection; events of earlier ones are ignored. */
@@ -168,7 +168,7 @@ class ChainedConnection implements RecognitionConnection {
     );
   }
 
-  /** No vendor is left: the first one may be back soon. */
+  /** Starts again with the first vendor after all have failed, since it may be back soon. */
   #startOver(): void {
     const delayMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#rounds);
     this.#rounds += 1;

@@ -44,7 +44,9 @@ export function vendorRecognizerDeps({
   return { ...credentials, model, options, clock, dial: createDial(guard) };
 }
 
-/** Streaming recognition over a vendor's WebSocket. One connection is one attempt: it fails once, and is not repeated. */
+/**
+ * Streaming recognition over a vendor's WebSocket. One connection is one attempt: it fails once, and is not repeated.
+ */
 export function createSocketRecognizer(
   protocol: RecognitionProtocol,
   deps: SocketRecognizerDeps,

@@ -8,7 +8,11 @@ export interface WebSocketTarget {
 
 type QueryValue = string | number | boolean | readonly string[] | undefined;
 
-/** The address of a WebSocket on a vendor's host. A list is a parameter for each entry. @param baseUrl - `https:` or `http:`. */
+/**
+ * The address of a WebSocket on a vendor's host. A list is a parameter for each entry.
+ *
+ * @param baseUrl - `https:` or `http:`.
+ */
 export function webSocketUrl(
   baseUrl: string,
   path: string,

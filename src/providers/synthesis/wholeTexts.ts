@@ -2,7 +2,9 @@ import type { SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
 import { type Synthesizer, takesWords } from '../ports/synthesizer.ts';
 import type { TextToSpeech } from '../ports/textToSpeech.ts';
 
-/** A vendor for texts that are complete, even if it could speak while they are written: as a fallback of another one. */
+/**
+ * A vendor for texts that are complete, even if it could speak while they are written: as a fallback of another one.
+ */
 export function forWholeTexts(vendor: Synthesizer): TextToSpeech {
   if (!takesWords(vendor)) return vendor;
   return {

@@ -81,7 +81,10 @@ export type SrfAcknowledge = (options?: { headers?: Record<string, string>; body
 const PING_INTERVAL_MS = 15_000;
 /** A host that has crashed does not close its connections. */
 const PONG_TIMEOUT_MS = 10_000;
-/** Every method that can arrive outside a dialog. Unsupported ones are rejected here; without a route the server sends 503. */
+/**
+ * Every method that can arrive outside a dialog. Unsupported ones are rejected here; without a route the server sends
+ * 503.
+ */
 const ROUTED = [
   'invite',
   'options',

@@ -69,7 +69,12 @@ export interface DialogRecord {
   close(): void;
 }
 
-/** The dialog of our INVITE. @param response - Its 2xx, or a provisional one with a To tag. @see RFC 3261 section 12.1.2 */
+/**
+ * The dialog of our INVITE.
+ *
+ * @param response - Its 2xx, or a provisional one with a To tag.
+ * @see RFC 3261 section 12.1.2
+ */
 export function dialogOfOutbound(owner: DialogOwner, { headers }: SipMessage): StoredDialog {
   return {
     ...owner,

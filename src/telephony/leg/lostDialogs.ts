@@ -29,7 +29,7 @@ const REASON = formatQ850({ q850Cause: Q850.temporaryFailure, text: 'The node of
 /**
  * Sends BYE for the calls of failed nodes: their carrier would keep them until its session timer expires.
  *
- * @returns Stops it and waits for the current sweep; idempotent.
+ * @returns A function that stops it and waits for the current sweep; idempotent.
  */
 export function endLostDialogs(deps: LostDialogsDeps): () => Promise<void> {
   const sweep = async () => {

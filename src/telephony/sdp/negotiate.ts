@@ -128,7 +128,11 @@ function agreement(agreed: {
   };
 }
 
-/** Numbers that were agreed stay valid; those of the first list take precedence. @see RFC 3264 sections 6.1 and 8.3.2 */
+/**
+ * Numbers that were agreed stay valid; those of the first list take precedence.
+ *
+ * @see RFC 3264 sections 6.1 and 8.3.2
+ */
 export function united(first: readonly Format[], second: readonly Format[]): Format[] {
   const isNew = ({ payloadType }: Format) => !first.some((one) => one.payloadType === payloadType);
   return [...first, ...second.filter(isNew)];

@@ -12,7 +12,7 @@ export interface RemoteStream {
   readonly payloads: string;
   /** The audio; undefined unless the stream is audio over RTP with a port. */
   readonly audio: RemoteAudio | undefined;
-  /** Why audio with a port cannot be used. */
+  /** The reason for which audio with a port cannot be used. */
   readonly error?: Error;
 }
 

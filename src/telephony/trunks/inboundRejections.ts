@@ -34,7 +34,9 @@ const MAX_KEPT = 5;
 const MAX_CHARACTERS = 64;
 /** A peer that sends both gets no challenge: it is known by its address. */
 const CREDENTIALS = ['authorization', 'proxy-authorization'];
-/** Responses of the SIP server to calls that go on: another copy of the INVITE, or a second try with a longer interval. */
+/**
+ * Responses of the SIP server to calls that go on: another copy of the INVITE, or a second try with a longer interval.
+ */
 const NOT_REFUSED = new Set([482, 422]);
 
 /** Reports refused inbound calls: one log line and one write a second at most, however many there are. */
@@ -144,7 +146,7 @@ export function refusedInvite(
   };
 }
 
-/** Why an INVITE from no trunk's address is refused. */
+/** Returns the reason for which an INVITE from no trunk's address is refused. */
 export function strangerReason({ headers }: SipRequest): RejectionReason {
   return CREDENTIALS.some((name) => headers.has(name)) ? 'auth_failed' : 'unknown_source';
 }

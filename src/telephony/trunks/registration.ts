@@ -19,7 +19,7 @@ import {
 
 export interface RegistrationState {
   readonly isRegistered: boolean;
-  /** Why it is not registered; null while it is, or while that is unknown. */
+  /** The reason for which it is not registered; null while it is, or while that is unknown. */
   readonly error: TrunkError | null;
   /** URIs of the proxies that calls over the registration go by, the nearest first. @see RFC 3608 */
   readonly serviceRoute: readonly string[];

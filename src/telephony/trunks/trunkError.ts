@@ -2,7 +2,10 @@ import type { SipResponse } from '../../../sip/message/message.ts';
 import { asLine } from '../../calls/trunks/trunkHeaders.ts';
 import { RequestRefusedError } from '../control/connection.ts';
 
-/** Why a trunk is not reachable or not registered; a SIP response may stand behind it, as in `PHRASE: 403 Forbidden`. */
+/**
+ * The reason for which a trunk is not reachable or not registered; a SIP response may stand behind it, as in `PHRASE:
+ * 403 Forbidden`.
+ */
 export const TRUNK_ERRORS = {
   /**
    * The message for hosts that the installation forbids. A reason would tell tenants which private hosts and names

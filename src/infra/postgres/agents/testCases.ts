@@ -75,7 +75,7 @@ export async function casesOfSuite(
   return { name: suite.name, cases: rows.map(fromRow) };
 }
 
-/** Fields that came with later releases. */
+/** The defaults of fields that later releases added. */
 const DEFAULTS = { toolMocks: [], allowRealTools: false, phone: null };
 
 function toRow({ id, projectId, createdAt, updatedAt, ...definition }: TestCase): string[] {

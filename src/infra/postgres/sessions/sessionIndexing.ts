@@ -33,7 +33,7 @@ interface TextRow {
  * Indexes the texts of sessions some time after they change: a turn only records that the session has changed. Searches
  * are complete meanwhile, since they read sessions that are not indexed. Several nodes may run it.
  *
- * @returns Stops it and waits for the running pass; idempotent.
+ * @returns A function that stops it and waits for the running pass; idempotent.
  */
 export function startSessionIndexing(
   database: Database,

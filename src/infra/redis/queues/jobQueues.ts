@@ -3,7 +3,10 @@ import type { z } from 'zod';
 
 import { createRedisClient, orUnavailable } from '../connection/connection.ts';
 
-/** A job whose lock is not renewed for this long is given to another worker. Workers look for such jobs three times in it. */
+/**
+ * A job whose lock is not renewed for this long is given to another worker. Workers look for such jobs three times in
+ * it.
+ */
 const LOCK_MS = 15_000;
 /** A job fails for good after its worker has died this many times. */
 const MAX_STALLED_COUNT = 5;

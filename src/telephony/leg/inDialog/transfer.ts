@@ -11,7 +11,7 @@ import type { Dialog } from '../dialog.ts';
 export interface Transfers {
   /** @throws {CallwayError} `transfer_unsupported`, `transfer_failed`, `transfer_in_progress`. */
   transfer(referTo: string, timeoutMs?: number): Promise<void>;
-  /** Handles a NOTIFY. @returns Whether it reports on a transfer. */
+  /** Handles a NOTIFY. @returns True when it reports on a transfer. */
   onNotify(request: IncomingRequest): boolean;
   /** @param isRemote - True when the peer hung up, which completes a transfer. */
   onLegEnded(isRemote: boolean): void;
