@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './paths.mjs';
+
+/** Matches a docstring, or the text of a tag in it, whose first word refers to something outside of it. */
+const FRAGMENT = /(?:\/\*\*|@(?:param|property) \S+ -|@returns)[\s*]+((?:Of|That|Whose|As)\b.*)/g;
+/** The folders and files that are not checked. This list may only become shorter. */
+const UNCHECKED = [
+  'src/agents',
+  'src/api',
+  'src/app',
+  'src/base',
+  'src/cli',
+  'src/demo',
+  'src/engine',
+  'src/events',
+  'src/infra/httpClient/webSocket.ts',
+  'src/knowledge',
+  'src/media/agentStream',
+  'src/observability',
+  'src/streams',
+  'src/testing',
+  'src/voice',
+  'src/webhooks',
+];
+
+/**
+ * Finds docstrings that are fragments of sentences.
+ *
+ * @param {readonly string[]} folders - The folders of sources, relative to the root.
+ * @returns {string[]} A line `file:line: text` for each fragment.
+ */
+export function findFragments(folders) {
+  return folders
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true }).map((path) => `${folder}/${path}`),
+    )
+    .filter((file) => file.endsWith('.ts') && !UNCHECKED.some((path) => `${file}/`.startsWith(`${path}/`)))
+    .flatMap((file) =>
+      fragmentsOf(readFileSync(join(root, file), 'utf8')).map((found) => `${file}:${found}`),
+    );
+}
+
+/**
+ * Finds the fragments in a source.
+ *
+ * @param {string} source - The text of a TypeScript file.
+ * @returns {string[]} A line `line: text` for each fragment.
+ */
+export function fragmentsOf(source) {
+  return [...source.matchAll(FRAGMENT)].map(
+    ({ index, 1: text = '' }) =>
+      `${source.slice(0, index).split('\n').length}: ${text.replace('*/', '').trim()}`,
+  );
+}
