@@ -41,13 +41,13 @@ export interface JambonzApplicationsDeps {
 
 /** jambonz sends the session right after connecting. */
 const SESSION_TIMEOUT_MS = 5000;
-/** Of one call; its status, hooks and errors are a few dozen. */
+/** The limit for one call, whose status, hooks and errors are a few dozen. */
 const MAX_MESSAGES = 2000;
 
 /**
  * Issues the ticket of a call's audio: a public one, which leads to this voice thread.
  *
- * @param nodeUrl - Of this voice thread.
+ * @param nodeUrl - The URL of this voice thread.
  */
 export function createAudioOpener(
   tickets: Pick<StreamTickets, 'issue'>,
@@ -124,7 +124,7 @@ class JambonzCall {
   readonly #grant: StreamGrant;
   readonly #socket: StreamSocket;
   readonly #send: (message: string) => void;
-  /** Of the transfer that is not reported yet. */
+  /** The target of the transfer that is not reported yet. */
   #transferTo: string | undefined;
   #messages = 0;
   #hasSession = false;

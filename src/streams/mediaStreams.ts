@@ -26,7 +26,7 @@ interface OpenStream {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   readonly draft?: boolean;
   readonly captions?: boolean | undefined;
-  /** Of a new session. */
+  /** The provider that a new session names. */
   readonly provider?: string | undefined;
   readonly visitor?: (StreamVisitor & { readonly maxConcurrent: number }) | undefined;
 }
@@ -61,14 +61,14 @@ export interface MediaStreams {
   /**
    * Issues a ticket for one connection that is passed on to another address of ours.
    *
-   * @param baseUrl - Of the node that gets the connection. Default: the HTTP API's.
+   * @param baseUrl - The URL of the node that gets the connection. Default: the HTTP API's.
    */
   openRelay(address: string, baseUrl?: string): Promise<Pick<OpenedStream, 'url' | 'expiresAt'>>;
   /**
    * Uses up the ticket of a connection and issues one for the voice thread that will serve it, unless it names another
    * address.
    *
-   * @param request - Of the WebSocket; absent for other connections.
+   * @param request - The upgrade request of a WebSocket; not set for other connections.
    * @returns The URL to connect to; undefined when the ticket is unknown, expired or used.
    * @throws {CallwayError} 401 `invalid_signature`, 503 `voice_unavailable`; 403 `origin_not_allowed` for a visitor of
    *   another page.
@@ -76,7 +76,7 @@ export interface MediaStreams {
   forward(ticket: string, request?: UpgradeRequest): Promise<string | undefined>;
 }
 
-/** @property origin - Of the page that connects, if it is one. */
+/** @property origin - The origin of the page that connects; undefined when a program does. */
 interface UpgradeRequest extends SignedRequest {
   readonly origin?: string | undefined;
 }
@@ -108,7 +108,7 @@ export interface MediaStreamsDeps {
   readonly callRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
   readonly makeId: () => string;
-  /** Of the HTTP API, as peers reach it. */
+  /** Returns the URL at which peers reach the HTTP API. */
   readonly publicUrl: () => string;
   /** `tcp://host:port`, as peers reach it; undefined without a listener. */
   readonly audioSocketUrl: () => string | undefined;

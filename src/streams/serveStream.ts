@@ -19,7 +19,7 @@ export interface ServeStreamDeps {
   readonly widgetSessions: Pick<WidgetSessions, 'renew' | 'end'>;
   /** Absent where no jambonz applications are served. */
   readonly applications?: JambonzApplications | undefined;
-  /** Of visitors of web pages. */
+  /** The minutes that visitors of web pages have left. */
   readonly minutes: WidgetMinutes;
   readonly conversations: Pick<ConversationEngine, 'end'>;
   /** Runs a session on the stream; resolves when it has ended. */

@@ -34,7 +34,7 @@ const MAX_UNSENT_BYTES = 2 * 1024 * 1024;
 const MAX_LEAD_MS = 60_000;
 /** A dialect need not return the marks that were cleared; those beyond are forgotten. */
 const MAX_PENDING_MARKS = 1000;
-/** Of peers that end a stream in order. */
+/** The close codes of peers that end a stream in order. */
 export const ENDING_CODES: ReadonlySet<number> = new Set([
   CLOSE_NORMAL,
   CLOSE_GOING_AWAY,
@@ -44,7 +44,7 @@ export const ENDING_CODES: ReadonlySet<number> = new Set([
 const AUDIO_CHECK_MS = 100;
 /** A thread that was busy for longer sends less. */
 const MAX_FRAMES_AT_ONCE = 50;
-/** Of each kind that arrives before the session listens. */
+/** The most messages of each kind that are kept before the session listens. */
 const MAX_EARLY = 100;
 const TOO_FAST = 'audio arrives faster than real time';
 

@@ -16,17 +16,17 @@ export interface StreamGrant {
   readonly slotId?: string;
   /** The connection was checked: its signature, where its dialect has one, and a visitor's origin. */
   readonly isAdmitted?: true;
-  /** Of the call's span. */
+  /** The trace context of the call's span. */
   readonly traceparent?: string;
   readonly opening?: StreamOpening;
   readonly party?: StreamParty;
   readonly bot?: BotTarget;
-  /** Of the HTTP API, where the connection asks for a further one. */
+  /** The URL of the HTTP API, which the connection asks for a further stream. */
   readonly publicUrl?: string;
   /** The jambonz application that steers the call of this audio. */
   readonly applicationId?: string;
   readonly failedTransfer?: FailedTransfer;
-  /** Of a visitor of a web page. */
+  /** The visitor of a web page who opened the stream. */
   readonly visitor?: StreamVisitor;
   /** Whether the client is told what both sides say. */
   readonly captions?: boolean;

@@ -54,7 +54,7 @@ export class CompletionChunks {
   }
 }
 
-/** The last event of a stream that failed. @param body - Of an error response; OpenAI's has its `error` as an object. */
+/** The last event of a stream that failed. @param body - Makes the event of an error response; OpenAI's has its `error` as an object. */
 export function failureEvent({ error, code }: Readonly<Record<string, unknown>>): string {
   return toEvent({ error: typeof error === 'object' ? error : { message: error, code } });
 }

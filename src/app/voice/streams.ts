@@ -22,7 +22,7 @@ export interface StreamParts {
   readonly calls: Pick<BuiltCalls, 'limiter' | 'usage'>;
   readonly conversations: ConversationEngine;
   readonly voiceNodes: Pick<VoiceNodeSelector, 'selectForStream'>;
-  /** Of this node; absent without the role `voice`. */
+  /** The voice threads of this node; undefined without the role `voice`. */
   readonly voiceThreads: Pick<VoiceThreads<unknown, StreamGrant>, 'admit'> | undefined;
   readonly callRefusal: () => CallwayError | undefined;
   readonly publicUrl: () => string;

@@ -36,7 +36,7 @@ const POOL_SIZE = 8;
 /** What a voice thread is started with. */
 export interface VoiceServiceStart {
   readonly config: Config;
-  /** Of the thread, in its log. */
+  /** The thread's name in its log. */
   readonly name: string;
   readonly nodeId: string;
   readonly database: DatabaseServer;

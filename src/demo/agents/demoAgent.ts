@@ -29,7 +29,7 @@ export async function readDemoAgent(name: DemoAgentName): Promise<DemoAgent> {
   return demoAgent.parse(JSON.parse(await readFile(join(agentFolder(name), 'agent.json'), 'utf8')));
 }
 
-/** Sets up a project's agent. @param path - Of the project. */
+/** Sets up a project's agent. @param path - The agent of the project. */
 export async function setUpAgent(
   api: Pick<Api, 'request'>,
   path: string,

@@ -64,7 +64,7 @@ export class TurnEvents {
     if (read.success) this.#add({ ...this.#subject(), type: liveType, data: read.data } as NewLiveEvent);
   }
 
-  /** The answer was delivered. @param messages - That the turn adds to the session. */
+  /** The answer was delivered. @param messages - The messages that the turn adds to the session. */
   answered(messages: readonly SessionMessage[], delivered: Delivered | undefined): void {
     const answer = messages.findLast(({ role, internal }) => role === 'assistant' && !internal);
     if (!answer?.content) return;

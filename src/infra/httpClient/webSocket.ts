@@ -20,7 +20,7 @@ export interface WebSocketOptions {
   readonly ca?: string | undefined;
   /** Until the connection is open. */
   readonly timeoutMs: number;
-  /** Of each received message. */
+  /** The most bytes of a received message. */
   readonly maxMessageBytes: number;
 }
 

@@ -15,7 +15,7 @@ import { UnderrunCounter } from './underrunCounter.ts';
 
 export interface ConnectionEvents {
   readonly onCommand: (command: CallCommand) => void;
-  /** @param sampleRateHz - Of the prompts. */
+  /** @param sampleRateHz - Called with the prompts and their sample rate. */
   readonly onFailoverPrompts: (prompts: FailoverPrompts, sampleRateHz: SampleRateHz) => void;
   readonly onClosed: (end: StreamEnd) => void;
 }

@@ -22,7 +22,7 @@ export interface AgentStreamOptions {
 
 type Counts = Pick<MediaCounters, 'callerFramesDropped' | 'agentSamplesDropped' | 'playoutUnderruns'>;
 
-/** Of a call; those before them were stored long ago. */
+/** The limit for one call; earlier ones were stored long ago. */
 const MAX_KEPT_INSTRUCTIONS = 100;
 /** An agent has no more of them waiting. */
 const MAX_KEPT_WORDS = 20;
@@ -42,7 +42,7 @@ export class AgentStream {
   #isHeld = false;
   #isPaused = false;
   #isTakenOver = false;
-  /** Of supervisors, for an agent that takes over before they were stored. */
+  /** The instructions of supervisors, kept for an agent that takes over before they were stored. */
   #instructions: AgentControl[] = [];
   #instructionCount = 0;
   /** What supervisors had said, for an agent that takes over before it was begun. */
@@ -55,7 +55,7 @@ export class AgentStream {
   #connection: AgentConnection | undefined;
   /** The connection is lost or was refused, and no other one is made yet. */
   #isBroken = false;
-  /** That the caller sent meanwhile. */
+  /** The frames that the caller sent meanwhile. */
   #unheardFrames = 0;
   /** Pressed before the agent was connected; undefined while it is, and when none is awaited. */
   #early: DtmfDigit[] | undefined = [];
@@ -209,7 +209,7 @@ export class AgentStream {
     return this.#failover.playApology();
   }
 
-  /** Of all connections. */
+  /** The counts of all connections together. */
   get counts(): Counts {
     const { callerFramesDropped, agentSamplesDropped, playoutUnderruns } = this.#earlierCounts;
     const connection = this.#connection;

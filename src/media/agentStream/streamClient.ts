@@ -9,7 +9,7 @@ export interface StreamTarget {
   readonly callId: string;
   /** Sent to the agent in the start message. */
   readonly customParameters: Readonly<Record<string, string>>;
-  /** Of the connection's opening request: a user's own, and their credentials. */
+  /** The headers of the connection's opening request: a user's own, and their credentials. */
   readonly headers?: Readonly<Record<string, string>>;
   /** When the connection breaks, the call asks for a new target; otherwise the break ends the call. */
   readonly canReconnect: boolean;
@@ -23,14 +23,14 @@ export type CallCommand =
   | { readonly kind: 'hangup'; readonly reason?: HangupReason | undefined }
   /**
    * @property to - The first target.
-   * @property options - As the API names them; checked where the transfer is made.
+   * @property options - Options have the names of the API, and are checked where the transfer is made.
    */
   | {
       readonly kind: 'transfer';
       readonly to: string;
       readonly options?: Readonly<Record<string, unknown>> | undefined;
     }
-  /** Of a stream that tells a transfer target about the call: it was told, or has answered in words. */
+  /** A stream that tells a transfer target about the call has done so, or the target has answered in words. */
   | { readonly kind: 'briefing'; readonly outcome: BriefingOutcome }
   /** The words of a supervisor with this number were begun, or will not be said any more. */
   | { readonly kind: 'said'; readonly number: number }

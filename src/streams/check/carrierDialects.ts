@@ -12,7 +12,7 @@ export type CarrierDialectName = AudioClientDialectName | 'freeswitch';
 const isCarrierDialect = (name: DialectName): name is CarrierDialectName =>
   name === 'freeswitch' || 'openClient' in dialects[name];
 
-/** Whose carrier or PBX a check can play. */
+/** The dialects whose carrier or PBX a check can play. */
 export const carrierDialectNames = dialectNames.filter(isCarrierDialect);
 export const carrierDialectName = z.enum(carrierDialectNames);
 

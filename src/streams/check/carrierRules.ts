@@ -6,7 +6,7 @@ import type { CheckName } from './finding.ts';
 
 /** What a carrier or a PBX demands of a bot's messages, beyond that they can be read. */
 export interface CarrierRules {
-  /** @param streamId - Of the stream. @returns What is wrong with a message; undefined when nothing is. */
+  /** @param streamId - The id of the stream. @returns What is wrong with a message; undefined when nothing is. */
   readonly problemOf: (message: StreamMessage, streamId: string) => Problem | undefined;
   /** How much unplayed audio the carrier holds; more is lost. */
   readonly bufferMs: number;
@@ -37,7 +37,7 @@ interface Lengths {
 
 /** What our own gateway holds, where no limit is documented. */
 const UNLIMITED_MS = 120_000;
-/** Of 20 ms. */
+/** The limit of messages, each of 20 ms. */
 const VONAGE_MESSAGES = 3072;
 const ASTERISK_FRAMES = 1000;
 /** What AudioSocket was sent cannot be taken back when the caller interrupts. */

@@ -61,7 +61,7 @@ class CarrierCall {
   readonly #speech: Int16Array;
   readonly #frame: Int16Array;
   readonly #closed: Promise<void>;
-  /** Of the caller's audio. */
+  /** The position in the caller's audio. */
   #position = 0;
   #toSay: Int16Array = new Int16Array(0);
   #audioSamples = 0;

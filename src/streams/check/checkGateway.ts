@@ -32,7 +32,7 @@ const HANG_UP_AT_MS = 8000;
 const MARK_TOLERANCE_MS = 250;
 const MARK_TIMEOUT_MS = 1000;
 const CLOSE_TIMEOUT_MS = 5000;
-/** Of the caller's audio: how far it may be ahead of real time, behind it, and how long it may pause. */
+/** The caller's audio may be this far ahead of real time, this far behind it, and may pause this long. */
 const MAX_AHEAD_MS = 1000;
 const MAX_BEHIND_MS = 1500;
 const MAX_GAP_MS = 1000;

@@ -32,9 +32,9 @@ const MAX_MESSAGE_BYTES = 65_500;
 /** Asterisk's queue holds 1000 frames of 20 ms; what comes beyond them is lost. */
 const MAX_LEAD_SECONDS = 15;
 const PTIME_MS = 20;
-/** Of a mark's id, and of our gateway's answer to it: a command has at most 128 bytes. */
+/** The limit of a mark's id, and of our gateway's answer to it: a command has at most 128 bytes. */
 const MAX_ID_LENGTH = 100;
-/** Of plain text, whose words are split: Asterisk's events have some hundred characters. */
+/** The limit of plain text, whose words are split: Asterisk's events have some hundred characters. */
 const MAX_PLAIN_LENGTH = 4096;
 
 /**

@@ -64,7 +64,7 @@ class AudioSocketServer implements DialectServer {
   readonly #connection: DialectConnection;
   #kind = AUDIO;
   #playout: FramedPlayout | undefined;
-  /** Of the message that is being read. */
+  /** The handler of the message that is being read. */
   #gateway: GatewayMessageHandler | undefined;
 
   constructor(connection: DialectConnection) {

@@ -89,7 +89,7 @@ function readGatewayMessage(message: Fields, gateway: TextGatewayHandler): boole
   }
 }
 
-/** Of a `<ConversationRelay>` that has asked for events. */
+/** Reads an event of a `<ConversationRelay>` that has asked for events. */
 function readInfo({ name, value }: Fields, gateway: TextGatewayHandler): boolean {
   const text = textOf(value);
   if (name === 'tokensPlayed' && text !== undefined) gateway.played(text);

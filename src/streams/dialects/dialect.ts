@@ -118,7 +118,7 @@ export interface GatewayMessageHandler {
 }
 
 export interface ClientRequest extends Pick<StreamRequest, 'target' | 'sampleRateHz'> {
-  /** Of the audio that the gateway sends, interleaved. Default: 1. */
+  /** The channels of the audio that the gateway sends, interleaved. Default: 1. */
   readonly channels?: number;
 }
 

@@ -32,7 +32,7 @@ export const dialects = {
 } as const satisfies Record<string, StreamDialect | TextDialect>;
 
 export type DialectName = keyof typeof dialects;
-/** Of the dialects that calls can be connected to bots with. */
+/** The names of the dialects that calls can be connected to bots with. */
 export type ClientDialectName = {
   [Name in DialectName]: (typeof dialects)[Name] extends ClientDialect | TextDialect ? Name : never;
 }[DialectName];

@@ -2,13 +2,13 @@ import type { CallCommand } from '../../media/agentStream/streamClient.ts';
 import type { StreamMessage } from './dialect.ts';
 import { fieldsOf, nameOf, parseJson } from './wire/json.ts';
 
-/** Of a jambonz application's WebSocket. */
+/** The subprotocol of a jambonz application's WebSocket. */
 export const APPLICATION_SUBPROTOCOL = 'ws.jambonz.org';
 /** The hook that reports how a transfer ended. */
 const TRANSFER_HOOK = '/transfer';
 const SAMPLE_RATE_HZ = 8000;
 const DIGIT_MS = 250;
-/** Of a call that is over. */
+/** The statuses of a call that has ended. */
 const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'busy', 'no-answer']);
 const OUTCOMES: Readonly<Record<string, string>> = { busy: 'busy', 'no-answer': 'no_answer' };
 
@@ -71,7 +71,7 @@ export function dtmfCommand(digit: string): string {
   return JSON.stringify({ type: 'command', command: 'dtmf', data: { dtmf: { digit, duration: DIGIT_MS } } });
 }
 
-/** @param url - Of the audio stream. */
+/** @param url - The URL of the audio stream. */
 export function talkVerbs(url: string): readonly object[] {
   return [
     { verb: 'answer' },

@@ -23,7 +23,7 @@ import {
 } from './realtime/realtimeSession.ts';
 import { type Fields, fieldsOf, nameOf, numberOf, parseJson } from './wire/json.ts';
 
-/** Of a typed message. */
+/** The most characters of a typed message. */
 const MAX_TEXT_LENGTH = 10_000;
 /** Frames of 20 ms for a client to tell how much of a stopped answer it has played; its network may take a while. */
 const POSITION_FRAMES = 50;

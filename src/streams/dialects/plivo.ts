@@ -7,7 +7,7 @@ import { JsonServer, type JsonServerMessages, type JsonStart } from './wire/json
 const MU_LAW = 'audio/x-mulaw';
 const L16 = 'audio/x-l16';
 const G711_RATE_HZ = 8000;
-/** Of the streams that Plivo has; each is a content type of its `Stream` element. */
+/** The formats of Plivo's streams; each is a content type of its `Stream` element. */
 const FORMATS: readonly { readonly contentType: string; readonly sampleRateHz: number }[] = [
   { contentType: MU_LAW, sampleRateHz: G711_RATE_HZ },
   { contentType: L16, sampleRateHz: 8000 },

@@ -6,7 +6,7 @@ import type { DialectConnection, DialectFacts, StreamMessage } from './dialect.t
  * voices, connects to a user's bot.
  */
 export interface TextDialect extends DialectFacts {
-  /** Of the gateway's recognition and voice, in the history. */
+  /** The name of the gateway's recognition and voice in the history. */
   readonly provider: string;
   openTextServer(connection: DialectConnection): TextServer;
   /** Opening it sends what comes before the first words. */
@@ -15,7 +15,7 @@ export interface TextDialect extends DialectFacts {
 
 /** Our agent's end of a carrier's stream. */
 export interface TextServer {
-  /** @returns As {@link DialectServer.readStart}. */
+  /** @returns Reads the start of a stream, as {@link DialectServer.readStart} does. */
   readStart(message: StreamMessage): TextStart | string | undefined;
   read(message: StreamMessage, gateway: TextGatewayHandler): void;
   say(part: TextPart): void;

@@ -26,7 +26,7 @@ export function twilioSignature(authToken: string, url: string): string {
   return createHmac('sha1', authToken).update(url, 'utf8').digest('base64');
 }
 
-/** @param publicUrl - Of the HTTP API, as peers reach it. */
+/** @param publicUrl - The URL at which peers reach the HTTP API. */
 export function isSignedByTwilio(
   authToken: string,
   { signature, path, host }: SignedRequest,

@@ -50,7 +50,7 @@ export async function listenLocally(
   };
 }
 
-/** @param path - Of a listener. @returns The URL of a path of its HTTP server, as `ws` reads it. */
+/** @param path - The path of a listener. @returns The URL of a path of its HTTP server, as `ws` reads it. */
 export function localUrl(path: string, pathname: string): string {
   return `ws+unix:${path}:${pathname}`;
 }

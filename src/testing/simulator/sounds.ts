@@ -20,7 +20,7 @@ export function beep(durationMs: number, sampleRateHz: number): Int16Array {
   });
 }
 
-/** White noise; reproducible by its seed. @param belowFullScaleDb - Of its peak. */
+/** White noise; reproducible by its seed. @param belowFullScaleDb - The level of its peak. */
 export function noise(
   durationMs: number,
   sampleRateHz: number,

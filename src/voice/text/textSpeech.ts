@@ -130,7 +130,7 @@ export class TextSpeech implements AnswerSpeech {
     this.#end('stopped');
   }
 
-  /** The gateway has stopped speaking since the caller speaks. @param heard - Of what was written. */
+  /** The gateway has stopped speaking since the caller speaks. @param heard - The part of what was written that was heard. */
   interruptedAt(heard: string, heardMs: number | undefined): void {
     if (this.#outcome !== undefined) return;
     this.heard = undefined;

@@ -4,7 +4,7 @@ export type FromVoiceThread<Report> =
    * The thread accepts audio streams at this port.
    *
    * @property socketPath - The Unix domain socket for calls of its node; undefined where there is none.
-   * @property threadId - Of the operating system; undefined where there is none.
+   * @property threadId - The operating system's id of the thread; undefined where there is none.
    */
   | {
       readonly kind: 'ready';

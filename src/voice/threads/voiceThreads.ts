@@ -5,7 +5,7 @@ import { VoiceThread } from './voiceThread.ts';
 
 export interface VoiceThreadsOptions<Report> {
   readonly clock: Clock;
-  /** Of the node; each thread adds a number to it. */
+  /** The node's id, to which each thread adds a number. */
   readonly nodeId: string;
   readonly maxThreads: number;
   readonly startThread: (start: VoiceThreadStart) => Worker;

@@ -139,7 +139,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
     return this.#commitment?.isPending ?? false;
   }
 
-  /** The caller has finished: the preemptive turn becomes their answer. @param timestamps - Of the end of turn. */
+  /** The caller has finished: the preemptive turn becomes their answer. @param timestamps - The times of the end of turn. */
   commit(timestamps: TurnTimestamps): void {
     const { firstTextAtMs, firstSentenceAtMs, firstSamplesAtMs } = this.timestamps;
     const steps = { firstTextAtMs, firstSentenceAtMs, firstSamplesAtMs };

@@ -203,7 +203,7 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     void this.run(NOTHING_SAID, { lastVoicedMs: 0, endpointStreamMs: 0, endpointAtMs: at });
   }
 
-  /** Tells the model with the next turn, and from then on. @param number - Of one that may be told again. */
+  /** Tells the model with the next turn, and from then on. @param number - The number of an instruction that may be told again. */
   addInstruction(text: string, number?: number): void {
     this.#unanswered.addInstruction(text, number);
   }

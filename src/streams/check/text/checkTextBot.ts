@@ -54,7 +54,7 @@ export async function checkTextBot(options: TextBotCheck): Promise<readonly Find
 interface Answer {
   readonly askedAtMs: number;
   firstAtMs?: number;
-  /** Of the token with `last`. */
+  /** The time of the token with `last`. */
   completeAtMs?: number;
   text: string;
 }

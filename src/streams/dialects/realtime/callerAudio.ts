@@ -6,7 +6,7 @@ import type { RealtimeFormat } from './realtimeSession.ts';
 
 /** Network jitter may delay audio as long. */
 const IDLE_FRAMES = 20;
-/** Of a committed turn: more than any endpointing delay. */
+/** The silence after a committed turn: more than any endpointing delay. */
 const COMMIT_SILENCE_MS = 3000;
 const MIN_COMMIT_MS = 100;
 /** Below what a stream may be ahead of real time. */
@@ -26,7 +26,7 @@ export class CallerAudio {
   /** How far what was heard is ahead of real time. */
   #aheadSamples = 0;
 
-  /** @param sampleRateHz - Of the stream. */
+  /** @param sampleRateHz - The sample rate of the stream. */
   constructor(sampleRateHz: SampleRateHz) {
     this.#sampleRateHz = sampleRateHz;
     this.#silence = new Int16Array((sampleRateHz * FRAME_MS) / 1000);

@@ -1,7 +1,7 @@
 /** Sends an event, which gets its id on the way. @param audio - Its delta, in base64. */
 export type SendEvent = (type: string, fields: object, audio?: string) => void;
 
-/** That a client may ask for again. */
+/** The most items that a client may ask for again. */
 const MAX_KEPT = 100;
 
 /** The items of a conversation, in order. */
@@ -14,7 +14,7 @@ export class ConversationItems {
   #lastId: string | null = null;
   #previousId: string | null = null;
 
-  /** @param prefix - Of the ids, unique to the conversation. */
+  /** @param prefix - The prefix of the ids, unique to the conversation. */
   constructor(prefix: string, send: SendEvent) {
     this.#prefix = prefix;
     this.#send = send;
@@ -37,7 +37,7 @@ export class ConversationItems {
     this.#send('conversation.item.created', fields);
   }
 
-  /** @param id - Of an item that was added. */
+  /** @param id - The id of an item that was added. */
   done(id: string, item: object): void {
     const previous_item_id = id === this.#lastId ? this.#previousId : null;
     this.#send('conversation.item.done', { previous_item_id, item: { id, ...item } });

@@ -37,7 +37,7 @@ export class RealtimeAnswers {
     this.#sampleRateHz = rateHz;
   }
 
-  /** Of the response in progress, which it is until it was heard. */
+  /** The id of the response in progress, which it is until it was heard. */
   get activeId(): string | undefined {
     return this.#response?.id;
   }

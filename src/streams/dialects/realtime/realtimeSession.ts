@@ -17,7 +17,7 @@ export interface RealtimeSession {
   readonly modality: 'audio' | 'text';
 }
 
-/** As in an `error` event. */
+/** The fields of an `error` event. */
 export interface RealtimeProblem {
   readonly code: string;
   readonly message: string;

@@ -56,7 +56,7 @@ export function decodeBase64(encoding: AudioEncoding, text: unknown): Int16Array
 }
 
 /**
- * As {@link decodeBase64}, for the messages of one stream, which are mostly of one length: the samples are valid until the
+ * Decodes as {@link decodeBase64} does, for the messages of one stream, which are mostly of one length: the samples are valid until the
  * next call, since memory for fifty messages a second costs more than reading them.
  */
 export function base64Reader(encoding: AudioEncoding): (text: unknown) => Int16Array | undefined {

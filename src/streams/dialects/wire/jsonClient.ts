@@ -10,7 +10,7 @@ export interface JsonClientMessages {
   readonly encoding: AudioEncoding;
   /** Sent before the audio. */
   readonly opening: readonly object[];
-  /** As text: each call sends fifty of these a second, and base64 needs no escaping. @param chunk - From 1. */
+  /** Writes the message as text: each call sends fifty of these a second, and base64 needs no escaping. @param chunk - From 1. */
   media(payload: string, chunk: number, positionMs: number): string;
   dtmf(digit: string): object;
   /** @returns Undefined where the carrier says nothing about a mark that was cleared. */
