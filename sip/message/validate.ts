@@ -57,7 +57,9 @@ function checkCommon(message: SipMessage): void {
   for (const name of SINGLE) {
     if (headers.count(name) > 1) throw new SipParseError('header_value', `${name} is there more than once`);
   }
-  for (const via of headers.list('via')) parseVia(via);
+  const vias = headers.list('via');
+  if (vias.length === 0) throw new SipParseError('header_value', 'via is empty');
+  for (const via of vias) parseVia(via);
   // Only their tags matter here.
   for (const name of ['from', 'to']) splitNameAddr(headers.get(name) ?? '');
   if (headers.get('call-id') === '') throw new SipParseError('header_value', 'call-id is empty');

@@ -184,7 +184,8 @@ test('No datagram crashes the server or leaves state behind', async () => {
         Buffer.from(template.slice(from + (length % 20)), 'latin1'),
       ]),
     );
-  for (const [count, bytes] of fc.sample(mutated, 1500).entries()) {
+  const emptyVia = Buffer.from(template.replace(/^Via: .*$/m, 'Via: '), 'latin1');
+  for (const [count, bytes] of [emptyVia, ...fc.sample(mutated, 1500)].entries()) {
     rig.phone.sendBytes(bytes, rig.port);
     // The kernel's buffers hold a few hundred at once.
     if (count % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
