@@ -176,13 +176,15 @@ async function placeTestCall({ service, send, adminToken }: ConsoleService) {
     return { body: read, etag: response.headers.get('etag') ?? '' };
   };
   const { etag } = await api('GET', '/pathway');
-  const start = { id: 'start', type: 'start', data: { title: 'Greeting', prompt: `Say "${GREETING}"` } };
+  // Nothing but a person ends the call, however slow the machine is.
+  const data = { title: 'Greeting', prompt: `Say "${GREETING}"`, silence: { hangupAfter: 0 } };
+  const start = { id: 'start', type: 'start', data };
   await api('PUT', '/pathway', { nodes: [start], edges: [] }, { 'if-match': etag });
   await api('PUT', '/agent', { status: 'published' });
   const { body: testCase } = await api('POST', '/test-cases', {
     name: 'Listens',
     channel: 'phone',
-    turns: [{ waitMs: 60_000 }],
+    turns: [{ waitMs: 300_000 }],
   });
   await api('POST', `/test-cases/${testCase.id}/runs`, {});
   const callId = await vi.waitFor(async () => {

@@ -144,7 +144,7 @@ const detailWhere = (condition: string): string => `
       AS variables,
     (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
      WHERE instance_id = history.instance_id) AS messages,
-    (SELECT coalesce(json_agg(json_build_object('type', type, 'at', at, 'data', data) ORDER BY id), '[]'::json)
+    (SELECT coalesce(json_agg(json_build_object('type', type, 'at', at, 'data', data) ORDER BY at, id), '[]'::json)
      FROM session_events WHERE instance_id = history.instance_id) AS events
   FROM session_history AS history
   WHERE ${SHOWN} AND ${condition} ORDER BY started_at DESC, instance_id DESC LIMIT 1`;

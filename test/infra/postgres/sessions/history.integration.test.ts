@@ -44,6 +44,8 @@ describe.each(databases)('The history on the $name database', ({ open }) => {
     await history().addHeard(session.instanceId, heard);
     await history().addHeard(session.instanceId, { ...heard, voicedSeconds: 0.25 });
     await history().addEvents(session.instanceId, [{ type: 'webhook_sent', at: later(91_000), data: {} }]);
+    // Stored later than the event that followed it, as those of a turn are.
+    await history().addEvents(session.instanceId, [{ type: 'transfer', at: later(90_750), data: {} }]);
     const twice = { voicedSeconds: 2.75, utterances: 8, withWords: 2, withoutWords: 2, dropped: 2, late: 2 };
     expect(await history().find(world.projectId, 's')).toEqual({
       ...live,
@@ -57,6 +59,7 @@ describe.each(databases)('The history on the $name database', ({ open }) => {
           at: later(90_500),
           data: { reason: 'idle', missingVariables: ['b'], heard: twice },
         },
+        { type: 'transfer', at: later(90_750), data: {} },
         { type: 'webhook_sent', at: later(91_000), data: {} },
       ],
     });

@@ -146,8 +146,12 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
   test('keep two million characters of events', async () => {
     const event = { type: 'tool_result', at: later(5), data: { result: 'x'.repeat(900_000) } } as const;
     const session = await world.start({ sessionId: 'eventful' });
+    const lastActivityAt = later(5);
     const storeTurn = (turn: number) =>
-      world.stores.sessions.saveTurn({ ...session, turn }, { messages: [user('a')], events: [event] });
+      world.stores.sessions.saveTurn(
+        { ...session, turn, lastActivityAt },
+        { messages: [user('a')], events: [event] },
+      );
     for (const turn of [1, 2, 3, 4]) await storeTurn(turn);
     const kept = await world.stores.history.find(world.projectId, 'eventful');
     expect(kept?.messages.length).toBe(4);
