@@ -30,7 +30,7 @@ const PAUSE_MS = 250;
 const ID = '[0-9a-f]{8}-(?:[0-9a-f]{4}-){0,3}(?:…|[0-9a-f]{12})';
 const TIME = String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z`;
 /** A measured number with its name. */
-const MEASURED = String.raw`"(?:\w+Ms|p50|p95|mos|score|bytes|packets\w+)":[\d.]+`;
+const MEASURED = String.raw`"(?:\w+Ms|p50|p95|mos|score|bytes|packets\w+|underruns|shed)":[\d.]+`;
 /** Also the commas around what is left out. */
 const LEFT_OUT = '[,\\s]*…[,\\s]*';
 /** Runs commands, each ended by a NUL, and prints the output and the exit status of each, likewise. */
