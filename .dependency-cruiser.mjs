@@ -5,18 +5,19 @@
  */
 const layers = [
   ['base/'],
-  ['media/', 'infra/httpClient/'], // domain rooms ask the web by the guarded client alone
-  ['streams/dialects/'], // message formats only; the rest of the room is above the calls
-  ['providers/ports/'], // a vendor's folder is an edge
+  ['media/', 'http/'], // domain rooms ask the web by the guarded client alone
+  ['dialects/'], // message formats only
+  ['models/ports/'], // what fails over between models is above the calls
   ['events/'], // what happens now: every room tells it
   ['agents/'],
   ['engine/'],
   ['knowledge/'],
-  ['voice/'],
+  ['(conversation|voice|text)/'],
   ['calls/'],
   ['webhooks/', 'testing/', 'streams/'],
+  ['models/(?!selection/)'], // what the vendors' folders share
   [
-    'providers/',
+    'vendors/',
     'telephony/',
     'infra/objectStore/',
     'infra/postgres/',
@@ -28,6 +29,7 @@ const layers = [
     'observability/',
     'api/',
   ],
+  ['models/selection/'], // which vendor's model an agent, a node or a project names
   ['app/'],
   ['cli/', 'main\\.ts$'],
   ['demo/'],
@@ -97,7 +99,7 @@ export default {
       name: 'offline-is-adapted-by-its-provider',
       severity: 'error',
       // The engine builds what the rehearsal model reads.
-      from: { path: '^src/', pathNot: '^src/(providers/local/|engine/prompt/rehearsal\\.ts$)' },
+      from: { path: '^src/', pathNot: '^src/(vendors/local/|engine/prompt/rehearsal\\.ts$)' },
       to: { path: '^offline/' },
     },
     {
@@ -119,7 +121,7 @@ export default {
     onlyIn('traces', '@opentelemetry', 'observability'),
     onlyIn('redis', 'ioredis|bullmq', 'infra/redis'),
     onlyIn('sql', 'pg|pgvector|@electric-sql', 'infra/postgres'),
-    onlyIn('openai', 'openai', 'providers/openai'),
+    onlyIn('openai', 'openai', 'vendors/openai'),
     onlyIn('parsers', 'pdfjs-dist|htmlparser2|csv-parse|yauzl|chardet|numfmt|postal-mime', 'knowledge/parse'),
     onlyIn('fastify', 'fastify|@fastify', 'api|streams/transport'), // the voice threads' own listener
     onlyIn('schemas', 'ajv|re2js', 'infra/sandbox'),

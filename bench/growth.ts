@@ -9,9 +9,8 @@
 
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-
-import { uuidV7 } from '../src/base/ids.ts';
 import { createSealer } from '../src/base/sealer.ts';
+import { uuidV7 } from '../src/base/values/ids.ts';
 import { table } from '../src/cli/table.ts';
 import { migrate, readMigrations } from '../src/infra/postgres/connection/migrate.ts';
 import { openPostgres } from '../src/infra/postgres/connection/postgres.ts';

@@ -10,8 +10,8 @@
  * aim; of the offline recognizer only the second half of it counts.
  */
 import { parseArgs } from 'node:util';
-import { createLocalSpeechToText } from '../src/providers/local/speechToText.ts';
-import { createWebrtcVad } from '../src/providers/vad/webrtc.ts';
+import { createWebrtcVad } from '../src/vendors/fvad/webrtc.ts';
+import { createLocalSpeechToText } from '../src/vendors/local/speechToText.ts';
 import type { SimulatedClock } from '../test/support/simulatedClock.ts';
 import { localHearing } from './machines/localHearing.ts';
 import { type Hearing, type Played, play } from './machines/play.ts';

@@ -9,7 +9,7 @@
 
 import { parseArgs } from 'node:util';
 import { table } from '../src/cli/table.ts';
-import { createLocalSpeechToText } from '../src/providers/local/speechToText.ts';
+import { createLocalSpeechToText } from '../src/vendors/local/speechToText.ts';
 import { isRight, type Outcome, recognizeAll, score } from './recognition/measure.ts';
 import { casesOf, HELD_OUT, TUNING } from './recognition/set.ts';
 import { createTelephone } from './recognition/telephone.ts';

@@ -9,7 +9,7 @@
  * lists the false ends, `--list` the utterances. Exits with 1 when a part misses its aim.
  */
 import { parseArgs } from 'node:util';
-import { createWebrtcVad } from '../src/providers/vad/webrtc.ts';
+import { createWebrtcVad } from '../src/vendors/fvad/webrtc.ts';
 import { type Played, play } from './turns/play.ts';
 import { confusionTable, errorLines, kindsTable, missesAim, partsTable } from './turns/report.ts';
 import { utterances } from './turns/set.ts';

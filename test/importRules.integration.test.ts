@@ -43,12 +43,12 @@ function plant(folder: string, files: Readonly<Record<string, string>>): void {
 
 /** Valid imports, and what the invalid ones import. */
 const SOUND = {
-  'src/base/ids.ts': 'export const makeId = () => "1";\n',
+  'src/base/values/ids.ts': 'export const makeId = () => "1";\n',
   'src/api/server.ts':
-    'import Fastify from "fastify";\nimport { makeId } from "../base/ids.ts";\nexport const app = [Fastify, makeId];\n',
+    'import Fastify from "fastify";\nimport { makeId } from "../base/values/ids.ts";\nexport const app = [Fastify, makeId];\n',
   'src/infra/redis/lock.ts': 'export const lock = 1;\n',
   'src/infra/postgres/sql/rows.ts': 'export const rows = 1;\n',
-  'src/providers/openai/chat.ts': 'export const chat = 1;\n',
+  'src/vendors/openai/chat.ts': 'export const chat = 1;\n',
   'sip/server.ts': 'export const port = 5060;\n',
   'sip/message/uri.ts': 'export const uri = 1;\n',
   'sip/transport/udp.ts': 'export const udp = 1;\n',
@@ -98,13 +98,13 @@ const REFUSED: [string, string, string, string][] = [
     'layer-engine',
     'a domain room that imports a vendor',
     'src/engine/vendor.ts',
-    'export { chat } from "../providers/openai/chat.ts";\n',
+    'export { chat } from "../vendors/openai/chat.ts";\n',
   ],
   [
     'sip-stands-alone',
     'the SIP library importing the gateway’s rooms',
     'sip/room.ts',
-    'export { makeId } from "../src/base/ids.ts";\n',
+    'export { makeId } from "../src/base/values/ids.ts";\n',
   ],
   [
     'telephony-shares-only-the-sip-parser',
@@ -128,7 +128,7 @@ const REFUSED: [string, string, string, string][] = [
     'offline-stands-alone',
     'an offline model importing the gateway’s rooms',
     'offline/room.ts',
-    'export { makeId } from "../src/base/ids.ts";\n',
+    'export { makeId } from "../src/base/values/ids.ts";\n',
   ],
   [
     'offline-is-adapted-by-its-provider',

@@ -1,5 +1,5 @@
 import { pcmu } from '../../src/media/codecs/g711.ts';
-import { createLocalTextToSpeech } from '../../src/providers/local/textToSpeech.ts';
+import { createLocalTextToSpeech } from '../../src/vendors/local/textToSpeech.ts';
 import { speechOf } from '../../test/voice/support/recordedSession.ts';
 
 const PACKET_BYTES = 160;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
 import { acceptStream } from '../../src/streams/acceptStream.ts';
 import type { CallerBehaviour } from '../calls/caller.ts';
 import { ONE_STEP } from '../chat/project.ts';

@@ -2,9 +2,9 @@ import { createApiAuthenticator } from '../../src/agents/accounts/apiAuthenticat
 import { createHttpMetrics } from '../../src/api/metrics.ts';
 import type { HttpDeps, Storage } from '../../src/api/ports.ts';
 import { createServer } from '../../src/api/server.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { ComputeShares } from '../../src/base/computeShares.ts';
-import { uuidV7 } from '../../src/base/ids.ts';
+import { ComputeShares } from '../../src/base/async/computeShares.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
+import { uuidV7 } from '../../src/base/values/ids.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { memoryEvents } from '../../test/support/memoryEvents.ts';
 import {

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
-
-import { systemClock } from '../../src/base/clock.ts';
-import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
+import { uuidV7 } from '../../src/base/values/ids.ts';
 import type { Database, Queryable } from '../../src/infra/postgres/connection/database.ts';
 import { migrate, readMigrations } from '../../src/infra/postgres/connection/migrate.ts';
 import { openPostgres } from '../../src/infra/postgres/connection/postgres.ts';
@@ -11,7 +10,7 @@ import { EF_SEARCH, nearestSql, PREPARE_INDEX } from '../../src/infra/postgres/k
 import { vectorText } from '../../src/infra/postgres/knowledge/vectors.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { createRetrieval } from '../../src/knowledge/search/retrieval.ts';
-import { type Embedder, OPENAI_EMBEDDING_MODELS } from '../../src/providers/ports/embedder.ts';
+import { type Embedder, OPENAI_EMBEDDING_MODELS } from '../../src/models/ports/embedder.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { clusteredVectors } from './vectors.ts';
 

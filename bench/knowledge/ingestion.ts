@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
 import type { TextChunk } from '../../src/knowledge/chunking/chunker.ts';
 import type { DocumentType } from '../../src/knowledge/documentType.ts';
 import { DocumentParser } from '../../src/knowledge/ingest/documentParser.ts';

@@ -1,6 +1,6 @@
-import { systemClock } from '../../src/base/clock.ts';
-import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
+import { uuidV7 } from '../../src/base/values/ids.ts';
 import { migrate, readMigrations } from '../../src/infra/postgres/connection/migrate.ts';
 import { openEmbedded } from '../../src/infra/postgres/embedded/server.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
@@ -10,8 +10,8 @@ import {
   DEFAULT_SCORE_THRESHOLD,
   type SearchMode,
 } from '../../src/knowledge/search/retrieval.ts';
-import { createLocalEmbedder } from '../../src/providers/local/embedder.ts';
-import { LOCAL_EMBEDDING_MODEL } from '../../src/providers/ports/embedder.ts';
+import { LOCAL_EMBEDDING_MODEL } from '../../src/models/ports/embedder.ts';
+import { createLocalEmbedder } from '../../src/vendors/local/embedder.ts';
 import { PARAPHRASED, UNANSWERED } from './paraphrases.ts';
 import { QUESTIONS, UNRELATED } from './questions.ts';
 

@@ -1,16 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-import { systemClock } from '../../src/base/clock.ts';
-import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
+import { uuidV7 } from '../../src/base/values/ids.ts';
 import { localDocuments } from '../../src/infra/objectStore/documents/localDocuments.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { DocumentParser } from '../../src/knowledge/ingest/documentParser.ts';
 import { ingest } from '../../src/knowledge/ingest/ingest.ts';
-import { createOpenAiEmbedder } from '../../src/providers/openai/embedder.ts';
-import { createOpenAiEndpoint } from '../../src/providers/openai/endpoint.ts';
-import type { Embedder } from '../../src/providers/ports/embedder.ts';
+import type { Embedder } from '../../src/models/ports/embedder.ts';
+import { createOpenAiEmbedder } from '../../src/vendors/openai/embedder.ts';
+import { createOpenAiEndpoint } from '../../src/vendors/openai/endpoint.ts';
 import { addKnowledgebase, ENCODER, openMigrated } from './database.ts';
 import { startProvider } from './provider.ts';
 import { clusteredVectors } from './vectors.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SpeechToText } from '../../src/providers/ports/speechToText.ts';
+import type { SpeechToText } from '../../src/models/ports/speechToText.ts';
 import type { SimulatedClock } from '../../test/support/simulatedClock.ts';
 import type { Hearing } from './play.ts';
 

@@ -1,7 +1,7 @@
 import { concatenated } from '../../src/media/pcm16.ts';
-import type { Recognizer } from '../../src/providers/ports/recognizer.ts';
-import type { TimedWord } from '../../src/providers/ports/streamingSpeechToText.ts';
-import type { VoiceActivityDetection } from '../../src/providers/ports/voiceActivity.ts';
+import type { Recognizer } from '../../src/models/ports/recognizer.ts';
+import type { TimedWord } from '../../src/models/ports/streamingSpeechToText.ts';
+import type { VoiceActivityDetection } from '../../src/models/ports/voiceActivity.ts';
 import type { AnsweredBy } from '../../src/voice/answeringMachine/answeringMachineDetector.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../src/voice/speech/speechSynthesis.ts';
 import { VoiceSession } from '../../src/voice/voiceSession.ts';

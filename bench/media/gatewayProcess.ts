@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocketServer } from 'ws';
 import type { GatewayThreadData } from '../../src/app/media/mediaThread.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { startThread } from '../../src/base/thread.ts';
+import { startThread } from '../../src/base/threads/thread.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
 import { startMediaEngine } from '../../src/media/engine/mediaEngine.ts';
 import type { MediaSession } from '../../src/media/mediaSession.ts';
 import { frameLength } from '../../src/media/resample/frameResampler.ts';
-import { createWebrtcVad } from '../../src/providers/vad/webrtc.ts';
 import { acceptStream } from '../../src/streams/acceptStream.ts';
+import { createWebrtcVad } from '../../src/vendors/fvad/webrtc.ts';
 import type { FromGateway, GatewayFigures, ToGateway } from './messages.ts';
 
 const PORTS = { min: 42_000, max: 43_999 };

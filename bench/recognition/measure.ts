@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { spokenForm } from '../../offline/recognition/grammar.ts';
-import type { SpeechToText } from '../../src/providers/ports/speechToText.ts';
+import type { SpeechToText } from '../../src/models/ports/speechToText.ts';
 import type { Case } from './set.ts';
 import type { Telephone } from './telephone.ts';
 

@@ -1,7 +1,7 @@
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../src/agents/pathway/schema/starterPathway.ts';
-import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
+import { uuidV7 } from '../../src/base/values/ids.ts';
 import { type Session, sessionData } from '../../src/engine/session/session.ts';
 import type { Database } from '../../src/infra/postgres/connection/database.ts';
 import { indexSessions } from '../../src/infra/postgres/sessions/sessionIndexing.ts';

@@ -1,11 +1,11 @@
-import { systemClock } from '../../src/base/clock.ts';
-import { createCustomSpeechToText } from '../../src/providers/custom/speechToText.ts';
-import { createCustomTextToSpeech } from '../../src/providers/custom/textToSpeech.ts';
-import { createLocalTextToSpeech } from '../../src/providers/local/textToSpeech.ts';
-import { createDial } from '../../src/providers/sockets/dial.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
+import { WrittenText } from '../../src/conversation/speech/writtenText.ts';
+import { createDial } from '../../src/models/sockets/dial.ts';
+import { createCustomSpeechToText } from '../../src/vendors/custom/speechToText.ts';
+import { createCustomTextToSpeech } from '../../src/vendors/custom/textToSpeech.ts';
+import { createLocalTextToSpeech } from '../../src/vendors/local/textToSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../src/voice/speech/speechSynthesis.ts';
 import { StreamedSynthesis } from '../../src/voice/speech/streamedSynthesis.ts';
-import { WrittenText } from '../../src/voice/speech/writtenText.ts';
 import { recordedSpeech } from '../calls/utterance.ts';
 
 const RATE_HZ = 8000;

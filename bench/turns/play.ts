@@ -1,7 +1,7 @@
 import { concatenated } from '../../src/media/pcm16.ts';
-import type { TimedWord } from '../../src/providers/ports/streamingSpeechToText.ts';
-import type { TextToSpeech } from '../../src/providers/ports/textToSpeech.ts';
-import type { VoiceActivityDetection } from '../../src/providers/ports/voiceActivity.ts';
+import type { TimedWord } from '../../src/models/ports/streamingSpeechToText.ts';
+import type { TextToSpeech } from '../../src/models/ports/textToSpeech.ts';
+import type { VoiceActivityDetection } from '../../src/models/ports/voiceActivity.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../src/voice/speech/speechSynthesis.ts';
 import { VoiceSession } from '../../src/voice/voiceSession.ts';
 import { createRandom } from '../../test/media/support/signals.ts';

@@ -1,9 +1,9 @@
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/values/clock.ts';
 import type {
   RecognitionEvent,
   StreamingSpeechToText,
   TimedWord,
-} from '../../src/providers/ports/streamingSpeechToText.ts';
+} from '../../src/models/ports/streamingSpeechToText.ts';
 
 interface WordDelays {
   /** From a word's end to the interim transcript with it. */

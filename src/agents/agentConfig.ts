@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { INTERIM, LIVE_EVENT_TYPES, liveEventType } from '../events/liveEvent.ts';
-import type { HeaderEntry } from '../infra/httpClient/headers.ts';
+import type { HeaderEntry } from '../http/headers.ts';
 import { LONGEST_SESSION_IDLE_MINUTES } from './accounts/project.ts';
 import { chat } from './chat/chatConfig.ts';
 import {

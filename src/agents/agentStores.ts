@@ -1,4 +1,4 @@
-import type { Page, PageOf } from '../base/page.ts';
+import type { Page, PageOf } from '../base/values/page.ts';
 import type { McpListing, McpServer } from './mcp/mcpServer.ts';
 import type { Pathway } from './pathway/schema/pathwaySchema.ts';
 import type { AgentRecord } from './release.ts';

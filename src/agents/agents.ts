@@ -1,8 +1,8 @@
 import { type ErrorDetail, invalid, notFound } from '../base/errors.ts';
-import type { MakeId } from '../base/ids.ts';
-import { omitUndefined } from '../base/omitUndefined.ts';
 import { jsonPointer } from '../base/validation.ts';
-import { checkTarget, type TargetPolicy } from '../infra/httpClient/target.ts';
+import type { MakeId } from '../base/values/ids.ts';
+import { omitUndefined } from '../base/values/omitUndefined.ts';
+import { checkTarget, type TargetPolicy } from '../http/target.ts';
 import { type AgentConfig, type AgentConfigPatch, agentTemplates, newAgentConfig } from './agentConfig.ts';
 import type { AgentStore, NewPathwayVersion, PathwayStore, StoredPathway, ToolStore } from './agentStores.ts';
 import { starterPathway } from './pathway/schema/starterPathway.ts';

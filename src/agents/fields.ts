@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { type CallwayError, invalid } from '../base/errors.ts';
-import { type HeaderEntry, targetHeadersSchema } from '../infra/httpClient/headers.ts';
-import { MAX_TARGET_URL_LENGTH } from '../infra/httpClient/target.ts';
+import { type HeaderEntry, targetHeadersSchema } from '../http/headers.ts';
+import { MAX_TARGET_URL_LENGTH } from '../http/target.ts';
 
 /** A URL from a user; the target policy decides whether it may be reached. */
 export const targetUrl = z.string().min(1).max(MAX_TARGET_URL_LENGTH);

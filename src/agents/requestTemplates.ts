@@ -1,5 +1,5 @@
 import { invalid } from '../base/errors.ts';
-import { escapeMarkup } from '../base/markup.ts';
+import { escapeMarkup } from '../base/values/markup.ts';
 import { renderJson } from './pathway/jsonTemplate.ts';
 import { wholeText } from './pathway/liquid.ts';
 import { type RenderTemplateOptions, renderTemplate, type Variables } from './pathway/templates.ts';

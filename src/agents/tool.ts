@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalid } from '../base/errors.ts';
-import { omitUndefined } from '../base/omitUndefined.ts';
+import { omitUndefined } from '../base/values/omitUndefined.ts';
 import {
   headerList,
   languageTag,

@@ -1,5 +1,5 @@
 import { CallwayError, type ErrorDetail, invalid } from '../base/errors.ts';
-import { checkTarget, type TargetPolicy } from '../infra/httpClient/target.ts';
+import { checkTarget, type TargetPolicy } from '../http/target.ts';
 import { renderJson } from './pathway/jsonTemplate.ts';
 import type { Pathway } from './pathway/schema/pathwaySchema.ts';
 import { BUILT_IN_TOOLS } from './pathway/structure.ts';

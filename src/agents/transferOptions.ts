@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { ErrorDetail } from '../base/errors.ts';
-import { omitUndefined } from '../base/omitUndefined.ts';
+import { omitUndefined } from '../base/values/omitUndefined.ts';
 import { checkTemplate } from './pathway/templates.ts';
 import {
   type TransferTarget,

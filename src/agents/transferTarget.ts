@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { NUMBER_SYNTAX, normalizeNumber } from '../base/e164.ts';
+import { NUMBER_SYNTAX, normalizeNumber } from '../base/values/e164.ts';
 
 /** Matches a `sip:` URI without characters that could start another header. @see RFC 3261 section 19.1.1 */
 const SIP_URI =

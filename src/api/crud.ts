@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AuditAction } from '../agents/accounts/audit.ts';
 import { type CountedQuota, requireQuota } from '../agents/accounts/quotas.ts';
 import { CallwayError, notFound } from '../base/errors.ts';
-import type { Page, PageOf } from '../base/page.ts';
+import type { Page, PageOf } from '../base/values/page.ts';
 import { audit } from './audit.ts';
 import { idempotent } from './idempotency.ts';
 import type { Access } from './plugins/accessControl.ts';

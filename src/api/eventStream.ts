@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/values/clock.ts';
 
 /** Shorter than the idle time after which common proxies close a connection. */
 export const KEEP_ALIVE_INTERVAL_MS = 15_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { CallwayError } from '../base/errors.ts';
-import { ModelError } from '../providers/ports/modelError.ts';
+import { ModelError } from '../models/ports/modelError.ts';
 import type { ErrorStatus } from './schemas.ts';
 
 /** Below it, requests and responses have the shapes of OpenAI's API, errors included. */

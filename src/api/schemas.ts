@@ -1,8 +1,7 @@
 import { z } from 'zod';
-
-import { MAX_CURSOR_CHARACTERS } from '../base/cursor.ts';
 import { invalid } from '../base/errors.ts';
-import type { Page, PageOf } from '../base/page.ts';
+import { MAX_CURSOR_CHARACTERS } from '../base/values/cursor.ts';
+import type { Page, PageOf } from '../base/values/page.ts';
 
 /** The longest search text. A search compares each of its characters with every text. */
 export const MAX_SEARCH_CHARACTERS = 500;

@@ -1,4 +1,4 @@
-import type { Page, PageOf } from '../base/page.ts';
+import type { Page, PageOf } from '../base/values/page.ts';
 import type { HistoryEvent, Session } from '../engine/session/session.ts';
 import type { MediaSamples } from '../media/mediaSamples.ts';
 import type { RecordingPeaks } from '../media/recording/peaks.ts';

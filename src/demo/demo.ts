@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { startGateway } from '../app/gateway.ts';
 import { type Simulator, startSimulator } from '../app/simulator/simulator.ts';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/values/clock.ts';
 import { testAgent } from './agentTests.ts';
 import { type CallTranscript, createCallTranscript } from './callTranscript.ts';
 import { followCall } from './follow.ts';

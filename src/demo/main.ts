@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { readEnvironment } from '../app/settings/config.ts';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/values/clock.ts';
 import { createLogger } from '../observability/logger.ts';
 import { runDemo } from './demo.ts';
 import { DemoError } from './demoError.ts';

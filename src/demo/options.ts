@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { normalizeNumber } from '../base/e164.ts';
+import { normalizeNumber } from '../base/values/e164.ts';
 import { DEMO_AGENTS, type DemoAgentName } from './agents/demoAgent.ts';
 import { DemoError } from './demoError.ts';
 

@@ -1,8 +1,8 @@
 import type { AgentRelease } from '../agents/release.ts';
-import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
+import type { Clock } from '../base/values/clock.ts';
+import type { MakeId } from '../base/values/ids.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
 import type {
   BuildTurnRequest,

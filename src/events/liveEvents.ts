@@ -1,4 +1,4 @@
-import { omitUndefined } from '../base/omitUndefined.ts';
+import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { NewLiveEvent } from './liveEvent.ts';
 
 /** Tells a project's clients what happens now. */

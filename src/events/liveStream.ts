@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/values/clock.ts';
 import { type EventFeed, type FeedListener, type StreamedEvent, streamedEvent } from './eventFeed.ts';
 import { compareEventIds, placeOf } from './eventId.ts';
 import { INTERIM, type LiveEventType } from './liveEvent.ts';

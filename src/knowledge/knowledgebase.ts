@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/ports/embedder.ts';
+import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../models/ports/embedder.ts';
 
 const DEFAULT_CHUNK_SIZE = 500;
 const DEFAULT_CHUNK_OVERLAP = 50;

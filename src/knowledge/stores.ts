@@ -1,5 +1,5 @@
-import type { Page } from '../base/page.ts';
-import type { EmbeddingModelName } from '../providers/ports/embedder.ts';
+import type { Page } from '../base/values/page.ts';
+import type { EmbeddingModelName } from '../models/ports/embedder.ts';
 import type { Chunk, Dataset, Knowledgebase } from './knowledgebase.ts';
 
 export interface KnowledgebaseStore {

@@ -1,5 +1,5 @@
+import { findAudioDialect, findTextDialect } from '../dialects/index.ts';
 import { type AwaitStartDeps, awaitStart } from './awaitStart.ts';
-import { findAudioDialect, findTextDialect } from './dialects/index.ts';
 import { atVoiceRate } from './halfRate.ts';
 import type { JambonzApplications } from './jambonzApplications.ts';
 import { ServerStream, toConnection } from './serverStream.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/values/clock.ts';
 import { CLOSE_SERVICE_RESTART } from './transport/streamSocket.ts';
 
 export interface ActiveStreamsDeps<Stream> {

@@ -1,6 +1,8 @@
 import { withTimeout } from '../base/async/withTimeout.ts';
-import type { Clock, Timer } from '../base/clock.ts';
-import { limitDigits } from '../infra/httpClient/messageLimit.ts';
+import type { Clock, Timer } from '../base/values/clock.ts';
+import type { AgentReader, ClientDialect, DialectClient } from '../dialects/dialect.ts';
+import { findClientDialect } from '../dialects/index.ts';
+import { limitDigits } from '../http/messageLimit.ts';
 import type {
   AgentMessages,
   ConnectStream,
@@ -9,8 +11,6 @@ import type {
   StreamRequest,
 } from '../media/agentStream/streamClient.ts';
 import type { SampleRateHz } from '../media/resample/resampler.ts';
-import type { AgentReader, ClientDialect, DialectClient } from './dialects/dialect.ts';
-import { findClientDialect } from './dialects/index.ts';
 import { dialTcp } from './transport/dialTcp.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
 import { readMessages } from './transport/readMessages.ts';

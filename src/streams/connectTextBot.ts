@@ -1,7 +1,7 @@
-import type { Clock } from '../base/clock.ts';
-import { limitDigits } from '../infra/httpClient/messageLimit.ts';
-import type { ConnectTextBot, TextBot } from '../voice/text/textBot.ts';
-import { findTextDialect } from './dialects/index.ts';
+import type { Clock } from '../base/values/clock.ts';
+import { findTextDialect } from '../dialects/index.ts';
+import { limitDigits } from '../http/messageLimit.ts';
+import type { ConnectTextBot, TextBot } from '../text/textBot.ts';
 import { toConnection } from './serverStream.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
 import { readMessages } from './transport/readMessages.ts';

@@ -1,7 +1,7 @@
+import type { DialectServer, GatewayMessageHandler } from '../dialects/dialect.ts';
+import { streamResampler } from '../dialects/wire/streamResampler.ts';
 import type { MarkReport, PlayoutPosition } from '../media/agentStream/streamClient.ts';
 import { atRate } from '../media/resample/resampler.ts';
-import type { DialectServer, GatewayMessageHandler } from './dialects/dialect.ts';
-import { streamResampler } from './dialects/wire/streamResampler.ts';
 
 const WIRE_RATE_HZ = 48_000;
 /** The highest rate of a voice session. */

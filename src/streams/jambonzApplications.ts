@@ -1,7 +1,5 @@
-import type { Clock } from '../base/clock.ts';
-import { countedAs } from '../infra/httpClient/messageLimit.ts';
-import type { CallCommand } from '../media/agentStream/streamClient.ts';
-import type { DialectServer, StreamMessage } from './dialects/dialect.ts';
+import type { Clock } from '../base/values/clock.ts';
+import type { DialectServer, StreamMessage } from '../dialects/dialect.ts';
 import {
   APPLICATION_SUBPROTOCOL,
   acknowledge,
@@ -12,7 +10,9 @@ import {
   redirect,
   talkVerbs,
   transferVerbs,
-} from './dialects/jambonzVerbs.ts';
+} from '../dialects/jambonzVerbs.ts';
+import { countedAs } from '../http/messageLimit.ts';
+import type { CallCommand } from '../media/agentStream/streamClient.ts';
 import { toConnection } from './serverStream.ts';
 import {
   type FailedTransfer,

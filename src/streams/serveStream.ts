@@ -1,11 +1,11 @@
 import type { WidgetMinutes, WidgetSessions } from '../agents/accounts/widgetToken.ts';
 import { repeat } from '../base/async/repeat.ts';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/values/clock.ts';
+import { findDialect, isTextDialect } from '../dialects/index.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { TextStream } from '../text/textStream.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
-import type { TextStream } from '../voice/text/textStream.ts';
 import { acceptStream, acceptTextStream } from './acceptStream.ts';
-import { findDialect, isTextDialect } from './dialects/index.ts';
 import type { JambonzApplications } from './jambonzApplications.ts';
 import type { StreamSlots } from './mediaStreams.ts';
 import type { StreamGrant } from './streamTickets.ts';

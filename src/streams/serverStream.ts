@@ -1,6 +1,13 @@
-import type { Clock, Timer } from '../base/clock.ts';
 import { createEmitter, type Emitter } from '../base/emitter.ts';
-import { limitDigits } from '../infra/httpClient/messageLimit.ts';
+import type { Clock, Timer } from '../base/values/clock.ts';
+import type {
+  DialectConnection,
+  DialectServer,
+  GatewayMessageHandler,
+  StreamMessage,
+} from '../dialects/dialect.ts';
+import { PlayoutEstimate } from '../dialects/playoutEstimate.ts';
+import { limitDigits } from '../http/messageLimit.ts';
 import type {
   AgentControl,
   CallCommand,
@@ -11,13 +18,6 @@ import type {
 } from '../media/agentStream/streamClient.ts';
 import { FRAME_MS } from '../media/codecs/codec.ts';
 import type { AudioStream, AudioStreamEvents, EarlyInput, StreamInfo } from '../voice/audioStream.ts';
-import type {
-  DialectConnection,
-  DialectServer,
-  GatewayMessageHandler,
-  StreamMessage,
-} from './dialects/dialect.ts';
-import { PlayoutEstimate } from './dialects/playoutEstimate.ts';
 import {
   CLOSE_GOING_AWAY,
   CLOSE_NORMAL,

@@ -1,9 +1,9 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/values/clock.ts';
+import { callway } from '../dialects/callway.ts';
+import type { ClientDialect } from '../dialects/dialect.ts';
 import type { StreamClient } from '../media/agentStream/streamClient.ts';
 import { SUPERVISOR_CHANNELS, type SupervisorGate } from '../media/supervision/supervisorStream.ts';
 import { SocketStreamClient } from './connectStream.ts';
-import { callway } from './dialects/callway.ts';
-import type { ClientDialect } from './dialects/dialect.ts';
 import { makeTicket, STREAM_PATH, TICKET_LIFETIME_MS } from './streamTickets.ts';
 import { listenForStreams, type StreamListener } from './transport/streamListener.ts';
 import type { StreamSocket } from './transport/streamSocket.ts';

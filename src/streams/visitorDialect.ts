@@ -1,4 +1,4 @@
-import type { DialectServer, GatewayMessageHandler } from './dialects/dialect.ts';
+import type { DialectServer, GatewayMessageHandler } from '../dialects/dialect.ts';
 
 const NO_TRANSFER = 'a web page has no line that could be transferred';
 

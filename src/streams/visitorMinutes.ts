@@ -1,5 +1,5 @@
 import type { WidgetMinutes } from '../agents/accounts/widgetToken.ts';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/values/clock.ts';
 import type { StreamVisitor } from './streamTickets.ts';
 
 /** Paid for in advance, so that streams at the same time do not exceed the minutes together. A revocation is noticed after it. */

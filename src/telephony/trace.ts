@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/values/clock.ts';
 import type { SipTraceMessage, SipTraceStore } from '../calls/sipTraceStore.ts';
 import type { SipControl } from './control/control.ts';
 

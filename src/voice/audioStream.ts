@@ -10,7 +10,7 @@ import type {
   PlayoutPosition,
   TransferStatus,
 } from '../media/agentStream/streamClient.ts';
-import type { BotTarget } from './text/textBot.ts';
+import type { BotTarget } from '../text/textBot.ts';
 
 /**
  * The audio of one call or web session, independent of the stream's dialect.

@@ -4,14 +4,14 @@ import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
 import { limitConcurrency } from '../base/async/limitConcurrency.ts';
 import { linkAbort } from '../base/async/linkedAbort.ts';
 import { createWatchdog } from '../base/async/watchdog.ts';
-import type { Clock } from '../base/clock.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
+import type { Clock } from '../base/values/clock.ts';
+import { isSpoken } from '../conversation/speech/editedText.ts';
+import { estimatedMs, spokenRequest } from '../conversation/speech/spokenText.ts';
 import { concatenated } from '../media/pcm16.ts';
-import { ModelError } from '../providers/ports/modelError.ts';
-import type { Synthesizer } from '../providers/ports/synthesizer.ts';
-import type { SynthesisRequest, TextToSpeech } from '../providers/ports/textToSpeech.ts';
-import { isSpoken } from './speech/editedText.ts';
-import { estimatedMs, spokenRequest } from './speech/spokenText.ts';
+import { ModelError } from '../models/ports/modelError.ts';
+import type { Synthesizer } from '../models/ports/synthesizer.ts';
+import type { SynthesisRequest, TextToSpeech } from '../models/ports/textToSpeech.ts';
 import type { SpeechProviders } from './speechProviders.ts';
 
 /** A minute of speech. */

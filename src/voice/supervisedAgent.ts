@@ -1,8 +1,8 @@
+import { type AgentTurnQueue, NOTHING_SAID } from '../conversation/turns/agentTurnQueue.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { AgentControl, PeerRequest } from '../media/agentStream/streamClient.ts';
 import type { AudioStream } from './audioStream.ts';
 import type { TurnController } from './turnController.ts';
-import { type AgentTurnQueue, NOTHING_SAID } from './turns/agentTurnQueue.ts';
 
 export interface SupervisedAgentDeps {
   /** Returns what the agent wants to say without a request; undefined where it never does. */

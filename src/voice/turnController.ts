@@ -1,20 +1,17 @@
 import { switchedLanguage } from '../agents/speech/language.ts';
 import { withTimeout } from '../base/async/withTimeout.ts';
-import type { Clock } from '../base/clock.ts';
-import { omitUndefined } from '../base/omitUndefined.ts';
-import type { TurnInput } from '../engine/turn/turn.ts';
-import { ModelError } from '../providers/ports/modelError.ts';
-import type { Recognizer } from '../providers/ports/recognizer.ts';
-import type { Transcript } from '../providers/ports/speechToText.ts';
-import type { AudioStream } from './audioStream.ts';
-import type { SpeechRecognition } from './recognition/speechRecognition.ts';
-import type { TurnSignal } from './recognition/streamTranscription.ts';
-import type { AgentSpeech } from './speech/agentSpeech.ts';
-import { isBackchannel } from './turnDetection/backchannel.ts';
-import { unansweredText } from './turnDetection/callerTurn.ts';
-import { checkDigitTimeout, type DtmfEntry, type DtmfEntryStep, enterDigit } from './turnDetection/dtmf.ts';
-import type { CallerTurn } from './turnDetection/endpointing.ts';
-import type { TurnSettings } from './turnDetection/turnSettings.ts';
+import type { Clock } from '../base/values/clock.ts';
+import { omitUndefined } from '../base/values/omitUndefined.ts';
+import { isBackchannel } from '../conversation/turnDetection/backchannel.ts';
+import { unansweredText } from '../conversation/turnDetection/callerTurn.ts';
+import {
+  checkDigitTimeout,
+  type DtmfEntry,
+  type DtmfEntryStep,
+  enterDigit,
+} from '../conversation/turnDetection/dtmf.ts';
+import type { CallerTurn } from '../conversation/turnDetection/endpointing.ts';
+import type { TurnSettings } from '../conversation/turnDetection/turnSettings.ts';
 import {
   INITIAL_TURN_STATE,
   type TurnContext,
@@ -22,11 +19,19 @@ import {
   type TurnEvent,
   type TurnPhase,
   type TurnState,
-} from './turnDetection/turnState.ts';
-import { turnTransition } from './turnDetection/turnTransition.ts';
-import type { AgentTurnQueue } from './turns/agentTurnQueue.ts';
-import { createRetrievalPrefetch, type RetrievalPrefetch } from './turns/retrievalPrefetch.ts';
-import type { TurnTimestamps } from './turns/turnLatency.ts';
+} from '../conversation/turnDetection/turnState.ts';
+import { turnTransition } from '../conversation/turnDetection/turnTransition.ts';
+import type { AgentTurnQueue } from '../conversation/turns/agentTurnQueue.ts';
+import { createRetrievalPrefetch, type RetrievalPrefetch } from '../conversation/turns/retrievalPrefetch.ts';
+import type { TurnTimestamps } from '../conversation/turns/turnLatency.ts';
+import type { TurnInput } from '../engine/turn/turn.ts';
+import { ModelError } from '../models/ports/modelError.ts';
+import type { Recognizer } from '../models/ports/recognizer.ts';
+import type { Transcript } from '../models/ports/speechToText.ts';
+import type { AudioStream } from './audioStream.ts';
+import type { SpeechRecognition } from './recognition/speechRecognition.ts';
+import type { TurnSignal } from './recognition/streamTranscription.ts';
+import type { AgentSpeech } from './speech/agentSpeech.ts';
 
 /** The inputs to which a caller expects an answer. */
 const ANSWERED: ReadonlySet<TurnInput['kind']> = new Set(['user_message', 'dtmf']);

@@ -3,8 +3,11 @@ import { renderTemplate } from '../agents/pathway/templates.ts';
 import { currentSpeech } from '../agents/speech/language.ts';
 import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
 import { retryForever } from '../base/async/retryForever.ts';
-import { omitUndefined } from '../base/omitUndefined.ts';
 import { traceLogFields } from '../base/tracing.ts';
+import { omitUndefined } from '../base/values/omitUndefined.ts';
+import { fallbackPhrasesOf } from '../conversation/speech/fallbackPhrases.ts';
+import { DEFAULT_LANGUAGE } from '../conversation/turnDetection/turnSettings.ts';
+import { loggingTurns } from '../conversation/turns/turnLog.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import {
   type RecoveryDeps,
@@ -14,23 +17,20 @@ import {
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { Session } from '../engine/session/session.ts';
 import { fillerOf } from '../engine/turn/filler.ts';
-import { type Synthesizer, takesWords } from '../providers/ports/synthesizer.ts';
-import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
+import { type Synthesizer, takesWords } from '../models/ports/synthesizer.ts';
+import type { TextToSpeech } from '../models/ports/textToSpeech.ts';
+import { type BotAccess, openBotConversation } from '../text/openBotConversation.ts';
+import { serveTextStream } from '../text/serveTextStream.ts';
+import type { TextStream } from '../text/textStream.ts';
 import type { AnsweredByMonitorDeps } from './answeringMachine/answeredByMonitor.ts';
 import type { AnsweredBy } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream, StreamInfo, StreamParty } from './audioStream.ts';
 import { CallSpeech, type CallSpeechDeps, type SessionSynthesis } from './speech/callSpeech.ts';
 import { type FailoverTexts, sendFailoverPrompts } from './speech/failoverPrompt.ts';
-import { fallbackPhrasesOf } from './speech/fallbackPhrases.ts';
 import { createSpeechCache, type SpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
 import { StreamedSynthesis } from './speech/streamedSynthesis.ts';
 import type { SpeechEngines, SpeechProviders } from './speechProviders.ts';
-import { type BotAccess, openBotConversation } from './text/openBotConversation.ts';
-import { serveTextStream } from './text/serveTextStream.ts';
-import type { TextStream } from './text/textStream.ts';
 import { servePartyStream } from './transfer/servePartyStream.ts';
-import { DEFAULT_LANGUAGE } from './turnDetection/turnSettings.ts';
-import { loggingTurns } from './turns/turnLog.ts';
 import {
   type VoiceReport,
   VoiceSession,

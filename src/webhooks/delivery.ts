@@ -1,9 +1,8 @@
 import { Webhook } from 'standardwebhooks';
-
-import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
-import type { HeaderEntry } from '../infra/httpClient/headers.ts';
+import type { Clock } from '../base/values/clock.ts';
+import type { GuardedHttpClient } from '../http/client.ts';
+import type { HeaderEntry } from '../http/headers.ts';
 
 /** The time that a receiver has to answer; nothing in the service waits longer for it. */
 export const DELIVERY_TIMEOUT_MS = 10_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { webhookEventName } from '../agents/agentConfig.ts';
-import type { Page, PageOf } from '../base/page.ts';
+import type { Page, PageOf } from '../base/values/page.ts';
 import { LIVE_EVENT_TYPES } from '../events/liveEvent.ts';
 
 /** The field of the agent that a delivery is for. */

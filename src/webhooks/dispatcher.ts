@@ -1,4 +1,4 @@
-import type { MakeId } from '../base/ids.ts';
+import type { MakeId } from '../base/values/ids.ts';
 import { type ClaimedWork, FairWorker } from './fairWorker.ts';
 import { catchUp } from './outbox.ts';
 import { type PostSessionTaskDeps, runPostSessionTasks } from './postSessionTasks.ts';

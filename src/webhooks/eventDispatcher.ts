@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/values/clock.ts';
 import { type DeliveryDeps, type DeliveryResult, type DeliveryTarget, deliver } from './delivery.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';
 import { type EventQueueStore, type QueuedEvent, retryAtMs } from './eventQueue.ts';

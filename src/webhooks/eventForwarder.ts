@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
-
-import type { Clock } from '../base/clock.ts';
 import { isUnavailable } from '../base/errors.ts';
-import type { MakeId } from '../base/ids.ts';
+import type { Clock } from '../base/values/clock.ts';
+import type { MakeId } from '../base/values/ids.ts';
 import { type PublishedEvent, withEventId } from '../events/liveEvents.ts';
 import type { EventQueueStore, NewQueuedEvent, RefusedEvents } from './eventQueue.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/values/clock.ts';
 
 /** Work of failed nodes, and what other nodes have added, is found within this time. */
 const POLL_MS = 1_000;

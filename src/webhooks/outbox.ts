@@ -1,5 +1,5 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
-import type { MakeId } from '../base/ids.ts';
+import type { MakeId } from '../base/values/ids.ts';
 import { DELIVERY_TIMEOUT_MS } from './delivery.ts';
 import { awaitsTimeout, dueRow, type GateEvent, isGateDone, transitionGate } from './deliveryGate.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';

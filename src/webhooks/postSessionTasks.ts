@@ -1,7 +1,7 @@
 import type { AgentRelease } from '../agents/release.ts';
 import { linkAbort } from '../base/async/linkedAbort.ts';
-import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
+import type { Clock } from '../base/values/clock.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { CallReport } from './callReport.ts';
 import { endTasks, TASKS_LEASE_MS } from './outbox.ts';

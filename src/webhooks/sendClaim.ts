@@ -1,5 +1,5 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/values/clock.ts';
 import { DELIVERY_TIMEOUT_MS } from './delivery.ts';
 import { claimSend, SENDER_LEASE_MS } from './outbox.ts';
 import type { OutboxStore } from './outboxStore.ts';

@@ -1,9 +1,9 @@
-import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import { noopTracer, type Tracer } from '../base/tracing.ts';
+import type { Clock } from '../base/values/clock.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
-import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
-import { withTraceparent } from '../infra/httpClient/headers.ts';
+import type { GuardedHttpClient } from '../http/client.ts';
+import { withTraceparent } from '../http/headers.ts';
 import type { CallReport } from './callReport.ts';
 import { type DeliveryRequest, type DeliveryResult, deliver } from './delivery.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/values/clock.ts';
 
 /** The time for which the previous secret signs as well after a rotation, so that receivers can switch. */
 const PREVIOUS_SIGNS_MS = 24 * 3_600_000;

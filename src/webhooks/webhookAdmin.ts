@@ -1,7 +1,7 @@
-import type { Clock } from '../base/clock.ts';
 import { CallwayError, notFound } from '../base/errors.ts';
-import { isUuid } from '../base/ids.ts';
-import { mapPage, type Page, type PageOf } from '../base/page.ts';
+import type { Clock } from '../base/values/clock.ts';
+import { isUuid } from '../base/values/ids.ts';
+import { mapPage, type Page, type PageOf } from '../base/values/page.ts';
 import type { DeliveryFilter, LoggedDelivery, WebhookDeliveryStore } from './deliveryStore.ts';
 import type { EventQueueStore } from './eventQueue.ts';
 import type { SigningSecret, SigningSecrets, WebhookSecretStore } from './signingSecrets.ts';

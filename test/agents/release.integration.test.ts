@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createAgent, releaseFor, updateAgent } from '../../src/agents/agents.ts';
 import { editPathway } from '../../src/agents/pathway/editPathway.ts';
-import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
+import { uuidV7 } from '../../src/base/values/ids.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { migrated, type OpenDatabase, openServerDatabase } from '../infra/postgres/support/databases.ts';
 

@@ -3,9 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
-import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
+import { uuidV7 } from '../../src/base/values/ids.ts';
 import type { Call } from '../../src/calls/call.ts';
 import type { Database } from '../../src/infra/postgres/connection/database.ts';
 import { openPostgres } from '../../src/infra/postgres/connection/postgres.ts';

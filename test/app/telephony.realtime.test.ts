@@ -7,7 +7,7 @@ import { Lifecycle } from '../../src/app/lifecycle.ts';
 import { openSipServer } from '../../src/app/media/sipServer.ts';
 import { type BuiltTelephony, buildTelephony } from '../../src/app/media/telephony.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
 import type { SipTraceMessage } from '../../src/calls/sipTraceStore.ts';
 import type { Trunk } from '../../src/calls/trunks/trunk.ts';
 import { header, Phone, SDP } from '../sip/support/phone.ts';

@@ -5,9 +5,9 @@ import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema
 import { Lifecycle } from '../../src/app/lifecycle.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { buildVoice } from '../../src/app/voice/voice.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
+import { ProjectCredentialCache } from '../../src/models/selection/projectCredentialCache.ts';
 import { createSessionMetrics } from '../../src/observability/metrics/sessions.ts';
-import { ProjectCredentialCache } from '../../src/providers/selection/projectCredentialCache.ts';
 import { detectLeaks } from '../support/leaks.ts';
 import { memoryEngine } from '../support/memoryEngine.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';

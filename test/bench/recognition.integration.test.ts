@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { isRight, recognizeAll, score } from '../../bench/recognition/measure.ts';
 import { casesOf, HELD_OUT } from '../../bench/recognition/set.ts';
 import { createTelephone } from '../../bench/recognition/telephone.ts';
-import { createLocalSpeechToText } from '../../src/providers/local/speechToText.ts';
+import { createLocalSpeechToText } from '../../src/vendors/local/speechToText.ts';
 
 /** Of the held-out part's answers and other sentences; not divisors of its manners, so that the subset has them all. */
 const EVERY_ANSWER = 13;

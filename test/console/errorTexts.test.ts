@@ -40,7 +40,7 @@ import {
   type SessionStatus,
 } from '../../src/engine/session/session.ts';
 import type { TurnInput } from '../../src/engine/turn/turn.ts';
-import type { HttpClientErrorCode } from '../../src/infra/httpClient/errors.ts';
+import type { HttpClientErrorCode } from '../../src/http/errors.ts';
 import { TYPE_NAMES } from '../../src/knowledge/documentType.ts';
 import { SUPERVISION_MODES } from '../../src/media/supervision/supervisorStream.ts';
 import { TRUNK_ERRORS } from '../../src/telephony/trunks/trunkError.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as providers from '../../src/providers/registry.ts';
+import * as providers from '../../src/vendors/registry.ts';
 import { startTestServer, type TestServer } from '../support/httpServer.ts';
 import { documentFields } from './documentFields.ts';
 import type { FieldRow, FieldTable } from './fields/fieldTable.ts';

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
 import { tryRecognition } from '../../src/cli/doctor/speech/tryRecognition.ts';
 import { trySynthesis } from '../../src/cli/doctor/speech/trySynthesis.ts';
 import { ANSWERS, CALLEE_LINES, LATENCIES } from '../../src/demo/scripted/scriptedCall.ts';
 import { startScriptedVendors } from '../../src/demo/scripted/scriptedVendors.ts';
-import { STT_PROVIDERS, TTS_PROVIDERS } from '../../src/providers/registry.ts';
+import { STT_PROVIDERS, TTS_PROVIDERS } from '../../src/vendors/registry.ts';
 import { tone } from '../media/support/signals.ts';
 
 test('The scripted vendors know the call, and take no less than their latencies', async () => {

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createHttpMetrics } from '../../src/api/metrics.ts';
 import { buildMetrics } from '../../src/app/node/metrics.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
+import { ProviderHealth } from '../../src/models/failover/providerHealth.ts';
 import { renderPlayoutDelay } from '../../src/observability/metrics/playout.ts';
 import { renderSipServerMetrics } from '../../src/observability/metrics/sip.ts';
-import { ProviderHealth } from '../../src/providers/providerHealth.ts';
 
 const read = (path: string) =>
   readFileSync(new URL(`../../docker/monitoring/${path}`, import.meta.url), 'utf8');

@@ -4,7 +4,7 @@ import type { SpeechConfig } from '../../src/agents/speech/speechConfig.ts';
 import { table } from '../../src/cli/table.ts';
 import { concatenated } from '../../src/media/pcm16.ts';
 import { parseWav } from '../../src/media/wav.ts';
-import { HEARD, serveVendors } from '../providers/support/vendorServer.ts';
+import { HEARD, serveVendors } from '../models/support/vendorServer.ts';
 import { startBaresip } from '../sip/support/baresip.ts';
 import { requiresSipPeers } from '../support/skips.ts';
 import { synthesizeSpeech } from '../support/synthesizedSpeech.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChatConfig } from '../../src/agents/chat/chatConfig.ts';
 import type { ProviderCredentials } from '../../src/agents/speech/providerCredentials.ts';
-import { ModelError } from '../../src/providers/ports/modelError.ts';
-import type { Credentials } from '../../src/providers/providerOptions.ts';
-import { SelectedChatModels } from '../../src/providers/selection/chatModels.ts';
-import { ProjectCredentialCache } from '../../src/providers/selection/projectCredentialCache.ts';
+import { ModelError } from '../../src/models/ports/modelError.ts';
+import type { Credentials } from '../../src/models/providerOptions.ts';
+import { SelectedChatModels } from '../../src/models/selection/chatModels.ts';
+import { ProjectCredentialCache } from '../../src/models/selection/projectCredentialCache.ts';
 import { memoryEngine, PROJECT } from '../support/memoryEngine.ts';
 import { type ScriptedAnswer, scriptedModel } from '../support/scriptedModel.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';

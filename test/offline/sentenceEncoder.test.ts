@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createSentenceEncoder } from '../../offline/sentenceEncoder.ts';
-import { startThread } from '../../src/base/thread.ts';
+import { startThread } from '../../src/base/threads/thread.ts';
 
 const SLOW_COMPILATION = `data:text/javascript,
   const { instantiate } = WebAssembly;

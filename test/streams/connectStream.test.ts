@@ -4,15 +4,14 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-
-import { systemClock } from '../../src/base/clock.ts';
 import { createSealer } from '../../src/base/sealer.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
 import { openMediaHeaders, sealMedia } from '../../src/calls/numbers/callMedia.ts';
+import { chooseSubprotocol, type DialectName } from '../../src/dialects/index.ts';
+import { twilioSignature } from '../../src/dialects/twilioSignature.ts';
 import type { StreamHandler, StreamTarget } from '../../src/media/agentStream/streamClient.ts';
 import { acceptStream } from '../../src/streams/acceptStream.ts';
 import { createConnectStream } from '../../src/streams/connectStream.ts';
-import { chooseSubprotocol, type DialectName } from '../../src/streams/dialects/index.ts';
-import { twilioSignature } from '../../src/streams/dialects/twilioSignature.ts';
 import { detectLeaks } from '../support/leaks.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { record } from './support/socketPair.ts';

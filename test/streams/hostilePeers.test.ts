@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-
+import { audioDialectNames, type DialectName, findAudioDialect } from '../../src/dialects/index.ts';
 import { acceptStream } from '../../src/streams/acceptStream.ts';
 import { carrierDialectNames, findCarrierDialect } from '../../src/streams/check/carrierDialects.ts';
-import { audioDialectNames, type DialectName, findAudioDialect } from '../../src/streams/dialects/index.ts';
 import type { ServerStream } from '../../src/streams/serverStream.ts';
 import { OPEN, sendMessage } from '../../src/streams/transport/streamSocket.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';

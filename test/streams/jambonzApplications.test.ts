@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 
-import { jambonz } from '../../src/streams/dialects/jambonz.ts';
+import { jambonz } from '../../src/dialects/jambonz.ts';
 import { createAudioOpener, JambonzApplications } from '../../src/streams/jambonzApplications.ts';
 import type { RelayGrant, StreamGrant } from '../../src/streams/streamTickets.ts';
 import type { StreamSocket } from '../../src/streams/transport/streamSocket.ts';

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-
-import type { StreamEnd } from '../../src/media/agentStream/streamClient.ts';
-import { SocketStreamClient } from '../../src/streams/connectStream.ts';
 import {
   clientDialectNames,
   findClientDialect,
   findDialect,
   isTextDialect,
-} from '../../src/streams/dialects/index.ts';
+} from '../../src/dialects/index.ts';
+import type { StreamEnd } from '../../src/media/agentStream/streamClient.ts';
+import { SocketStreamClient } from '../../src/streams/connectStream.ts';
 import {
   answerCall,
   END,

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
+import type { DialectName } from '../../src/dialects/index.ts';
 import { acceptStream } from '../../src/streams/acceptStream.ts';
 import { MAX_BYTES_BEFORE_START } from '../../src/streams/awaitStart.ts';
-import type { DialectName } from '../../src/streams/dialects/index.ts';
 import type { ServerStream } from '../../src/streams/serverStream.ts';
 import type { AudioStreamEvents } from '../../src/voice/audioStream.ts';
 import { detectLeaks } from '../support/leaks.ts';

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { root } from '../../scripts/lib/paths.mjs';
-import type { ProcessOptions } from '../../src/base/childProcess.ts';
+import type { ProcessOptions } from '../../src/base/threads/childProcess.ts';
 import { builtModule } from './builtModule.ts';
 
 // By its address: vitest.config.ts resolves the relative path to this file.
 const sources = (await import(
-  pathToFileURL(join(root, 'src/base/childProcess.ts')).href
-)) as typeof import('../../src/base/childProcess.ts');
+  pathToFileURL(join(root, 'src/base/threads/childProcess.ts')).href
+)) as typeof import('../../src/base/threads/childProcess.ts');
 
 export const { putLast, usageOf } = sources;
 

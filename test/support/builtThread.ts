@@ -7,8 +7,8 @@ import { builtModule } from './builtModule.ts';
 
 // By its address: vitest.config.ts resolves the relative path to this file.
 const { startThread: startFromSources } = (await import(
-  pathToFileURL(join(root, 'src/base/thread.ts')).href
-)) as typeof import('../../src/base/thread.ts');
+  pathToFileURL(join(root, 'src/base/threads/thread.ts')).href
+)) as typeof import('../../src/base/threads/thread.ts');
 
 /** Starts a thread of the program from the build of the test run. A thread of a test starts from its source. */
 export function startThread(module: URL, options: WorkerOptions = {}): Worker {

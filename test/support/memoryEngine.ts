@@ -3,11 +3,11 @@ import { type PathwayInput, pathwaySchema } from '../../src/agents/pathway/schem
 import { createTemplateCache } from '../../src/agents/pathway/templates.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import type { Tool } from '../../src/agents/tool.ts';
-import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { ComputeShares } from '../../src/base/computeShares.ts';
+import { ComputeShares } from '../../src/base/async/computeShares.ts';
 import { CallwayError, invalid } from '../../src/base/errors.ts';
-import { uuidV7 } from '../../src/base/ids.ts';
 import type { Tracer } from '../../src/base/tracing.ts';
+import { type Clock, systemClock } from '../../src/base/values/clock.ts';
+import { uuidV7 } from '../../src/base/values/ids.ts';
 import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
 import { createConversationEngine } from '../../src/engine/createConversationEngine.ts';
 import type { TemplateProblem } from '../../src/engine/prompt/templateReports.ts';
@@ -22,7 +22,7 @@ import type { ToolRunner } from '../../src/engine/tools/toolRunner.ts';
 import type { TurnInput, TurnOutput, TurnRequest } from '../../src/engine/turn/turn.ts';
 import type { ModelChoice, ToolFailure } from '../../src/engine/turn/turnContext.ts';
 import type { NewLiveEvent } from '../../src/events/liveEvent.ts';
-import type { ChatModel } from '../../src/providers/ports/chatModel.ts';
+import type { ChatModel } from '../../src/models/ports/chatModel.ts';
 
 export const PROJECT = 'project-1';
 

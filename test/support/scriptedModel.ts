@@ -1,6 +1,6 @@
 import type { Situation } from '../../offline/chat/request.ts';
-import type { ChatProvider } from '../../src/providers/chat/chatClient.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from '../../src/providers/ports/chatModel.ts';
+import type { ChatProvider } from '../../src/models/chat/chatClient.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../../src/models/ports/chatModel.ts';
 
 /** What the model says to one request: words, tool calls, or a failure after them. */
 export interface ScriptedAnswer {

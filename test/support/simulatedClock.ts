@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/values/clock.ts';
 
 /** A clock that advances only by `advance`. */
 export interface SimulatedClock extends Clock {

@@ -1,6 +1,6 @@
 import { concatenated } from '../../src/media/pcm16.ts';
 import { atRate, type SampleRateHz } from '../../src/media/resample/resampler.ts';
-import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../src/providers/local/textToSpeech.ts';
+import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../src/vendors/local/textToSpeech.ts';
 import { arrayFromAsync } from './arrayFromAsync.ts';
 
 /** Synthesizes a text with flite, with 100 ms of silence before and after. */

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { SipServerOptions } from '../../sip/options.ts';
 import { type SipServer, startSipServer } from '../../sip/server.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
 import type { StoredDialog } from '../../src/calls/dialogStore.ts';
 import type { PhoneNumber } from '../../src/calls/numbers/phoneNumber.ts';
 import type { SipTraceMessage } from '../../src/calls/sipTraceStore.ts';

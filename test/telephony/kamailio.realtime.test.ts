@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
 import { type RegistrationState, TrunkRegistration } from '../../src/telephony/trunks/registration.ts';
 import { type Kamailio, startKamailio } from '../sip/support/kamailio.ts';
 import { NO_STATE, waitUntilDrained } from '../sip/support/rig.ts';

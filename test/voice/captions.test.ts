@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Utterance } from '../../src/conversation/turnDetection/speechActivity.ts';
 import { Captions } from '../../src/voice/captions.ts';
-import type { Utterance } from '../../src/voice/recognition/speechActivity.ts';
 import type { AgentSpeech } from '../../src/voice/speech/agentSpeech.ts';
 
 function captioned() {

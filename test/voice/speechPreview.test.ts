@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ModelError } from '../../src/providers/ports/modelError.ts';
-import { forWholeTexts } from '../../src/providers/synthesis/wholeTexts.ts';
+import { ModelError } from '../../src/models/ports/modelError.ts';
+import { forWholeTexts } from '../../src/models/synthesis/wholeTexts.ts';
 import { SpeechPreview } from '../../src/voice/speechPreview.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { scriptedSynthesizer } from './support/scriptedSynthesizer.ts';

@@ -3,9 +3,9 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { createGuardedHttpClient, type GuardedHttpClient } from '../../src/infra/httpClient/client.ts';
-import { HttpClientError } from '../../src/infra/httpClient/errors.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
+import { createGuardedHttpClient, type GuardedHttpClient } from '../../src/http/client.ts';
+import { HttpClientError } from '../../src/http/errors.ts';
 import {
   DELIVERY_TIMEOUT_MS,
   deliver,

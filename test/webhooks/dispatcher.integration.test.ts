@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 
-import type { GuardedHttpClient } from '../../src/infra/httpClient/client.ts';
+import type { GuardedHttpClient } from '../../src/http/client.ts';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { databases } from '../infra/postgres/support/databases.ts';
 import { agent, ENDING, later, user } from '../infra/postgres/support/sessions.ts';

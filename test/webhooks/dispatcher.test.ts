@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import { CallwayError } from '../../src/base/errors.ts';
-import type { GuardedRequest } from '../../src/infra/httpClient/client.ts';
+import type { GuardedRequest } from '../../src/http/client.ts';
 import { type DispatcherDeps, WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
 import type { Outbox } from '../../src/webhooks/outboxStore.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';

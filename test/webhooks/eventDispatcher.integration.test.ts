@@ -2,8 +2,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
-import { uuidV7 } from '../../src/base/ids.ts';
-import type { GuardedRequest } from '../../src/infra/httpClient/client.ts';
+import { uuidV7 } from '../../src/base/values/ids.ts';
+import type { GuardedRequest } from '../../src/http/client.ts';
 import { eventQueueStore } from '../../src/infra/postgres/webhooks/eventQueues.ts';
 import { EventDispatcher } from '../../src/webhooks/eventDispatcher.ts';
 import { EventForwarder } from '../../src/webhooks/eventForwarder.ts';

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { CallwayError } from '../../src/base/errors.ts';
-import { createGuardedHttpClient } from '../../src/infra/httpClient/client.ts';
+import { systemClock } from '../../src/base/values/clock.ts';
+import { createGuardedHttpClient } from '../../src/http/client.ts';
 import { claimSend, type DueEvent } from '../../src/webhooks/outbox.ts';
 import { type SendDeps, sendEvent } from '../../src/webhooks/sendEvent.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';

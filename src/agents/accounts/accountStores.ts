@@ -1,4 +1,4 @@
-import type { Page, PageOf } from '../../base/page.ts';
+import type { Page, PageOf } from '../../base/values/page.ts';
 import type { ApiKey, Scope } from './apiKey.ts';
 import type { AuditEntry } from './audit.ts';
 import type { KeyPrincipal } from './principal.ts';

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { digestCredential, looksLikeApiKey, looksLikeWidgetToken } from './apiKey.ts';
 import type { KeyPrincipal, Principal, WidgetPrincipal } from './principal.ts';
 

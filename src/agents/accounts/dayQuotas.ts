@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import { DAY_MS } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { DAY_MS } from '../../base/values/clock.ts';
 import { DEFAULT_QUOTAS, type Quotas, quotaExceeded, type VendorQuota } from './quotas.ts';
 import type { Allowance } from './rateLimiter.ts';
 import type { UsageKind, UsageMeter } from './usage.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { omitUndefined } from '../../base/omitUndefined.ts';
+import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import { callLimits, callLimitsPatch, NEW_PROJECT_CALL_LIMITS } from './callLimits.ts';
 import { DEFAULT_QUOTAS, quotas, quotasFrom, quotasPatch } from './quotas.ts';
 import {

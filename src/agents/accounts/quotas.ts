@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { CallwayError } from '../../base/errors.ts';
-import { omitUndefined } from '../../base/omitUndefined.ts';
+import { omitUndefined } from '../../base/values/omitUndefined.ts';
 
 const HIGHEST = 1_000_000_000;
 const MOST_BYTES = Number.MAX_SAFE_INTEGER;

@@ -1,5 +1,5 @@
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 
 /**
  * What a project used, by UTC day. `billedMs` is the talk time of the legs that it pays for, and `costMillionths` their

@@ -1,5 +1,5 @@
 import { coalesceReads } from '../../base/async/coalesce.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { WidgetTokenStore } from './widgetToken.ts';
 
 /** A removed origin counts this long at most. */

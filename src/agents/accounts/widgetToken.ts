@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { DAY_MS } from '../../base/clock.ts';
-
 import { CallwayError } from '../../base/errors.ts';
-import type { Page, PageOf } from '../../base/page.ts';
+import { DAY_MS } from '../../base/values/clock.ts';
+import type { Page, PageOf } from '../../base/values/page.ts';
 import type { WidgetPrincipal } from './principal.ts';
 
 const MOST_ORIGINS = 100;

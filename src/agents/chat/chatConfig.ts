@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHAT_ENDPOINTS } from '../../providers/ports/providerNames.ts';
+import { CHAT_ENDPOINTS } from '../../models/ports/providerNames.ts';
 import { text } from '../pathway/schema/fields.ts';
 
 const MAX_NAME_CHARACTERS = 200;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { uuidOfName } from '../../base/ids.ts';
+import { uuidOfName } from '../../base/values/ids.ts';
 import { jsonObjectSchema, text } from '../pathway/schema/fields.ts';
 import { BUILT_IN_TOOLS } from '../pathway/structure.ts';
 import type { McpTool } from '../tool.ts';

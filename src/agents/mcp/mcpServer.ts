@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { CallwayError, invalid } from '../../base/errors.ts';
-import { omitUndefined } from '../../base/omitUndefined.ts';
-import { checkHeaders } from '../../infra/httpClient/headers.ts';
-import { checkTarget, type TargetPolicy } from '../../infra/httpClient/target.ts';
+import { omitUndefined } from '../../base/values/omitUndefined.ts';
+import { checkHeaders } from '../../http/headers.ts';
+import { checkTarget, type TargetPolicy } from '../../http/target.ts';
 import { headerList, originOf, secretNeededAgain, targetUrl, withoutHeaderValues } from '../fields.ts';
 import { text } from '../pathway/schema/fields.ts';
 import type { Pathway } from '../pathway/schema/pathwaySchema.ts';

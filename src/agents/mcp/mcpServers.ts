@@ -1,7 +1,7 @@
 import { type CoalescedRead, coalesceReads } from '../../base/async/coalesce.ts';
 import { createPendingTasks } from '../../base/async/pendingTasks.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { McpServerStore, ToolStore } from '../agentStores.ts';
 import type { SchemaChecker } from '../schemaChecker.ts';
 import { isMcpTool, type McpTool } from '../tool.ts';

@@ -1,6 +1,6 @@
 import { defaultMethods, LogicEngine } from 'json-logic-engine';
-import type { ComputeShare } from '../../base/computeShares.ts';
-import { startStopwatch } from '../../base/stopwatch.ts';
+import type { ComputeShare } from '../../base/async/computeShares.ts';
+import { startStopwatch } from '../../base/async/stopwatch.ts';
 import { checkExpression, OPERATORS } from './expressions.ts';
 import type { Variables } from './templates.ts';
 

@@ -1,6 +1,6 @@
 import { type ErrorDetail, invalid, notFound } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
 import { zodDetails } from '../../base/validation.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import { type EdgeInput, type EdgePatch, edgeSchema, type PathwayEdge } from './schema/edgeSchema.ts';
 import { type NodeInput, type NodePatch, nodeSchema, type PathwayNode } from './schema/nodeSchema.ts';
 import { MAX_EDGES, MAX_NODES, type Pathway } from './schema/pathwaySchema.ts';

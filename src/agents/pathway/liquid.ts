@@ -1,5 +1,5 @@
 import { Context, defaultOperators, Liquid, type Template, toValueSync } from 'liquidjs';
-import { startStopwatch } from '../../base/stopwatch.ts';
+import { startStopwatch } from '../../base/async/stopwatch.ts';
 
 /** The longest template; the fields that hold one may be shorter. */
 export const MAX_TEMPLATE_CHARACTERS = 100_000;

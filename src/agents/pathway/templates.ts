@@ -1,8 +1,8 @@
 import type { Template } from 'liquidjs';
 import { LRUCache } from 'lru-cache';
-import type { ComputeShare } from '../../base/computeShares.ts';
+import type { ComputeShare } from '../../base/async/computeShares.ts';
+import { startStopwatch } from '../../base/async/stopwatch.ts';
 import { CallwayError } from '../../base/errors.ts';
-import { startStopwatch } from '../../base/stopwatch.ts';
 import {
   liquid,
   liquidText,

@@ -1,4 +1,4 @@
-import { languageCode, matchLanguage } from '../../base/languageCode.ts';
+import { languageCode, matchLanguage } from '../../base/values/languageCode.ts';
 import { type SpeechConfig, type SynthesisChoice, speechOf } from './speechConfig.ts';
 
 type Given = SpeechConfig | null | undefined;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { invalid } from '../../base/errors.ts';
-import type { Page, PageOf } from '../../base/page.ts';
-import { checkTarget, type TargetPolicy } from '../../infra/httpClient/target.ts';
-import { CREDENTIAL_NAMES, type CredentialName, TWILIO } from '../../providers/ports/providerNames.ts';
+import type { Page, PageOf } from '../../base/values/page.ts';
+import { checkTarget, type TargetPolicy } from '../../http/target.ts';
+import { CREDENTIAL_NAMES, type CredentialName, TWILIO } from '../../models/ports/providerNames.ts';
 import { targetUrl } from '../fields.ts';
 
 const MAX_KEY_CHARACTERS = 1000;

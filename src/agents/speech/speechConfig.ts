@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { RECOGNITION_PROVIDERS, SYNTHESIS_PROVIDERS } from '../../providers/ports/providerNames.ts';
-import { recognitionOptions, synthesisOptions } from '../../providers/ports/vendorOptions.ts';
+import { RECOGNITION_PROVIDERS, SYNTHESIS_PROVIDERS } from '../../models/ports/providerNames.ts';
+import { recognitionOptions, synthesisOptions } from '../../models/ports/vendorOptions.ts';
 import { languageTag } from '../fields.ts';
 import { jsonObjectSchema, text } from '../pathway/schema/fields.ts';
 

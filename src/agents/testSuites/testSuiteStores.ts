@@ -1,4 +1,4 @@
-import type { Page, PageOf } from '../../base/page.ts';
+import type { Page, PageOf } from '../../base/values/page.ts';
 import type { TestCase } from './testCase.ts';
 import type { TestSuite } from './testSuite.ts';
 

@@ -13,7 +13,7 @@ import {
   type Session,
 } from '../../engine/session/session.ts';
 import type { TurnDone, TurnRequest, TurnSink, TurnUsage } from '../../engine/turn/turn.ts';
-import { ModelError } from '../../providers/ports/modelError.ts';
+import { ModelError } from '../../models/ports/modelError.ts';
 import { disconnectSignal } from '../disconnectSignal.ts';
 import { errorBody } from '../errors.ts';
 import { type EventStream, openEventStream } from '../eventStream.ts';

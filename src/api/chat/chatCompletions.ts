@@ -2,7 +2,7 @@ import type { preValidationHookHandler } from 'fastify';
 import { z } from 'zod';
 
 import { invalid } from '../../base/errors.ts';
-import { PASSED_THROUGH } from '../../providers/ports/chatModel.ts';
+import { PASSED_THROUGH } from '../../models/ports/chatModel.ts';
 import { LEGACY_PATHS, onBothPaths } from '../legacyPaths.ts';
 import { OPENAI_PREFIX, openAiErrors } from '../openAiErrors.ts';
 import type { App, HttpDeps } from '../ports.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { GivenMessage } from '../../engine/history/clientConversation.ts';
 import { MOVE_TOOL } from '../../engine/prompt/structuredOutput.ts';
 import type { TurnRequest } from '../../engine/turn/turn.ts';
-import { PASSED_THROUGH, type ResponseFormat } from '../../providers/ports/chatModel.ts';
+import { PASSED_THROUGH, type ResponseFormat } from '../../models/ports/chatModel.ts';
 import { sessionIdField } from '../requestHeaders.ts';
 
 /** The limits of OpenAI's API. */

@@ -10,8 +10,8 @@ import {
 } from '../../agents/accounts/principal.ts';
 import type { RateLimiter } from '../../agents/accounts/rateLimiter.ts';
 import { limitConcurrency } from '../../base/async/limitConcurrency.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError, invalid, notFound, unavailable } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { clientNetwork } from '../clientNetwork.ts';
 import type { App, Dependency, HttpSettings, Stores } from '../ports.ts';
 import { rateLimited, requireAllowed } from '../sourceLimits.ts';

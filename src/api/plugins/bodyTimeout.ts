@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 
 /** Time for a whole request body. */
 export const BODY_TIMEOUT_MS = 30_000;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import type { MakeId } from '../../base/ids.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import { isOpenAiPath, toOpenAiError } from '../openAiErrors.ts';
 
 const RESPONSES: Readonly<Record<string, readonly [statusLine: string, code: string]>> = {

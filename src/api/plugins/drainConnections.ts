@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 
 /** A busy connection carries a response within this time, which tells its client to close it. */
 const MAX_WAIT_MS = 1000;

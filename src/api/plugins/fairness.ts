@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import type { ComputeShare, ComputeShares } from '../../base/async/computeShares.ts';
 import { Turns } from '../../base/async/limitConcurrency.ts';
-import type { ComputeShare, ComputeShares } from '../../base/computeShares.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
 import type { App } from '../ports.ts';
 import { parseJsonBody } from './jsonBody.ts';

@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 
 import type { LegacyUsageStore } from '../../agents/accounts/accountStores.ts';
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { App, HttpMetrics, HttpSettings } from '../ports.ts';
 
 /** When the legacy routes were declared deprecated. */

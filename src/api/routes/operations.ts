@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { setDelayAwareTimer } from '../../base/async/eventLoopDelay.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { CompressedBody } from '../compressedBody.ts';
 import type { App, Dependency, HttpDeps } from '../ports.ts';
 import { errorResponse } from '../schemas.ts';

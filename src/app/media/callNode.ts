@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
-
-import type { Clock } from '../../base/clock.ts';
 import type { CallwayError } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import type { Tracer } from '../../base/tracing.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { CallMetrics } from '../../calls/callMetrics.ts';
 import type { MediaFiles } from '../../calls/holdMusic/mediaFiles.ts';
 import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import { systemClock } from '../../base/clock.ts';
-import { startThread } from '../../base/thread.ts';
+import { startThread } from '../../base/threads/thread.ts';
+import { systemClock } from '../../base/values/clock.ts';
 import { callCapacity, type NodeCapacity, PORTS_PER_CALL } from '../../calls/limits/nodeCapacity.ts';
-import type { TargetPolicy } from '../../infra/httpClient/target.ts';
+import type { TargetPolicy } from '../../http/target.ts';
 import { startMediaEngine, type ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
 import type { CallLoad } from '../../observability/metrics/node.ts';
 import type { Lifecycle } from '../lifecycle.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { PatternMatcher } from '../../agents/schemaChecker.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 import { cacheReleases } from '../../engine/session/releases.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../../base/clock.ts';
-import { startThread } from '../../base/thread.ts';
+import { startThread } from '../../base/threads/thread.ts';
+import { systemClock } from '../../base/values/clock.ts';
 import type { ConnectStream } from '../../media/agentStream/streamClient.ts';
 import { createCodecRegistry } from '../../media/codecs/registry.ts';
 import { rehearseCall } from '../../media/engine/rehearsal.ts';

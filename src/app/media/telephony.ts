@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Dependency } from '../../api/ports.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { DialogStore } from '../../calls/dialogStore.ts';
 import type { Leases } from '../../calls/nodes/leases.ts';
 import type { NodeBus } from '../../calls/nodes/nodeBus.ts';

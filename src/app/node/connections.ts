@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import { type Clock, systemClock } from '../../base/clock.ts';
+import { type Clock, systemClock } from '../../base/values/clock.ts';
 import type { Database } from '../../infra/postgres/connection/database.ts';
 import { openPostgres } from '../../infra/postgres/connection/postgres.ts';
 import { connectRedis, type RedisConnection } from '../../infra/redis/connection/connection.ts';

@@ -2,7 +2,7 @@ import { chmod, lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 
-import { uuidV7 } from '../../base/ids.ts';
+import { uuidV7 } from '../../base/values/ids.ts';
 import { lockFolder, START_WAIT_MS } from '../../infra/files/folderLock.ts';
 import type { Config } from '../settings/config.ts';
 import { SECRETS_KEY_FILE, storedSecret } from '../settings/keptSecret.ts';

@@ -1,5 +1,5 @@
 import type { EventLoopWait } from '../../base/async/eventLoopWait.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { DelayMeter } from '../../calls/limits/overloadMonitor.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';

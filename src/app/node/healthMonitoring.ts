@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { HealthMonitorOptions } from '../../base/async/healthMonitor.ts';
-import type { Clock } from '../../base/clock.ts';
-import { ProviderHealth } from '../../providers/providerHealth.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { ProviderHealth } from '../../models/failover/providerHealth.ts';
 import type { Config } from '../settings/config.ts';
 
 /** Logs once when a dependency goes down and once when it is back. */

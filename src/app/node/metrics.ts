@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { CallMetrics } from '../../calls/callMetrics.ts';
 import type { TrunkHealthStore } from '../../calls/trunks/trunkHealth.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
+import { type ProviderHealth, withProviderHealth } from '../../models/failover/providerHealth.ts';
 import { createCallMetrics } from '../../observability/metrics/calls.ts';
 import {
   type CallLoad,
@@ -17,7 +18,6 @@ import { renderSipServerMetrics } from '../../observability/metrics/sip.ts';
 import { registerSurroundings, type Surroundings } from '../../observability/metrics/surroundings.ts';
 import { withTrunkMetrics } from '../../observability/metrics/trunkHealth.ts';
 import { registerVoiceThreadMetrics } from '../../observability/metrics/voiceThreads.ts';
-import { type ProviderHealth, withProviderHealth } from '../../providers/providerHealth.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
 import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 
 import type { App } from '../../api/ports.ts';
-import { systemClock } from '../../base/clock.ts';
 import { createSealer, type Sealer } from '../../base/sealer.ts';
+import { systemClock } from '../../base/values/clock.ts';
 import { advertisedAddress } from '../../calls/nodes/nodeAddress.ts';
 import type { Bucket } from '../../infra/objectStore/bucket.ts';
 import { DatabaseClock } from '../../infra/postgres/databaseClock.ts';
@@ -11,7 +11,7 @@ import type { RedisConnection } from '../../infra/redis/connection/connection.ts
 import { requireSentinelMaster } from '../../infra/redis/connection/sentinel.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
-import type { ProviderHealth } from '../../providers/providerHealth.ts';
+import type { ProviderHealth } from '../../models/failover/providerHealth.ts';
 import type { StreamGrant } from '../../streams/streamTickets.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
 import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';

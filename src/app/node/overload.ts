@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 
 import { EventLoopWait } from '../../base/async/eventLoopWait.ts';
-import type { Clock } from '../../base/clock.ts';
 import { type CallwayError, nodeDraining, nodeOverloaded } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { type DelayMeter, type LoadChange, OverloadMonitor } from '../../calls/limits/overloadMonitor.ts';
 import { voiceUnavailable } from '../../calls/nodes/voiceNodeSelector.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';

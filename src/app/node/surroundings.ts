@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile, statfs } from 'node:fs/promises';
 
 import type { Dependency } from '../../api/ports.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { Database } from '../../infra/postgres/connection/database.ts';
 import type { Surroundings } from '../../observability/metrics/surroundings.ts';
 import type { Config } from '../settings/config.ts';

@@ -16,7 +16,7 @@ import { redisSessionLock } from '../../infra/redis/locks/sessionLock.ts';
 import { redisConsoleSessions } from '../../infra/redis/nodes/consoleSessions.ts';
 import { redisNodeReports } from '../../infra/redis/nodes/nodeReports.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
-import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
+import { forWholeTexts } from '../../models/synthesis/wholeTexts.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import { SpeechPreview } from '../../voice/speechPreview.ts';
 import { startMetricsServer } from '../node/metricsServer.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-
-import type { Clock } from '../../base/clock.ts';
-import type { MakeId } from '../../base/ids.ts';
 import { createSealer } from '../../base/sealer.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import { Customers } from '../../calls/customers/customers.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { KnowledgeService } from '../../api/ports.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
 import type { Bucket } from '../../infra/objectStore/bucket.ts';
 import { bucketDocuments } from '../../infra/objectStore/documents/bucketDocuments.ts';
@@ -14,7 +14,7 @@ import { ingest } from '../../knowledge/ingest/ingest.ts';
 import { INGESTION_CONCURRENCY, IngestionShares } from '../../knowledge/ingest/ingestionShares.ts';
 import { startIngestionSweeps } from '../../knowledge/ingest/sweeps.ts';
 import { createDocuments } from '../../knowledge/intake/documents.ts';
-import { LOCAL_EMBEDDING_MODEL } from '../../providers/ports/embedder.ts';
+import { LOCAL_EMBEDDING_MODEL } from '../../models/ports/embedder.ts';
 import { buildKnowledgeSearch, type SearchParts } from './knowledgeSearch.ts';
 
 /** The retries of one attempt. The queue makes more attempts, and the dataset shows why. */

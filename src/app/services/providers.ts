@@ -3,51 +3,51 @@ import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { KnownProviders } from '../../agents/pathway/review/providers.ts';
 import type { ProviderCredentialStore } from '../../agents/speech/providerCredentials.ts';
 import type { VoiceCatalog } from '../../agents/speech/voiceCatalog.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
-import { DEFAULT_MAX_RESPONSE_BYTES, type GuardedHttpClient } from '../../infra/httpClient/client.ts';
-import { createGuardedFetch } from '../../infra/httpClient/fetch.ts';
-import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
-import type { TargetPolicy } from '../../infra/httpClient/target.ts';
-import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
-import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
-import { createChatClient } from '../../providers/chat/chatClient.ts';
-import { createBreakers } from '../../providers/circuitBreaker.ts';
-import type { ChatModel } from '../../providers/ports/chatModel.ts';
+import { DEFAULT_MAX_RESPONSE_BYTES, type GuardedHttpClient } from '../../http/client.ts';
+import { createGuardedFetch } from '../../http/fetch.ts';
+import { createDnsLookup } from '../../http/lookup.ts';
+import type { TargetPolicy } from '../../http/target.ts';
+import type { WebSocketGuard } from '../../http/webSocket.ts';
+import { createChatClient } from '../../models/chat/chatClient.ts';
+import { createBreakers } from '../../models/failover/circuitBreaker.ts';
+import { createRetryingEmbedder } from '../../models/failover/retryingEmbedder.ts';
+import type { ChatModel } from '../../models/ports/chatModel.ts';
 import {
   type Embedder,
   type EmbeddingModelName,
   LOCAL_EMBEDDING_MODEL,
-} from '../../providers/ports/embedder.ts';
-import type { ProviderMetrics } from '../../providers/ports/metrics.ts';
-import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../providers/ports/modelCatalog.ts';
-import { CREDENTIAL_NAMES, type CredentialName } from '../../providers/ports/providerNames.ts';
-import type { Recognizer } from '../../providers/ports/recognizer.ts';
-import { isStreaming } from '../../providers/ports/recognizer.ts';
-import type { StreamingSpeechToText } from '../../providers/ports/streamingSpeechToText.ts';
-import { type Synthesizer, takesWords } from '../../providers/ports/synthesizer.ts';
-import type { ChatOptions, Credentials, ProviderOptions } from '../../providers/providerOptions.ts';
-import { createRecognizerChain } from '../../providers/recognition/recognizerChain.ts';
+} from '../../models/ports/embedder.ts';
+import type { ProviderMetrics } from '../../models/ports/metrics.ts';
+import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../models/ports/modelCatalog.ts';
+import { CREDENTIAL_NAMES, type CredentialName } from '../../models/ports/providerNames.ts';
+import type { Recognizer } from '../../models/ports/recognizer.ts';
+import { isStreaming } from '../../models/ports/recognizer.ts';
+import type { StreamingSpeechToText } from '../../models/ports/streamingSpeechToText.ts';
+import { type Synthesizer, takesWords } from '../../models/ports/synthesizer.ts';
+import type { ChatOptions, Credentials, ProviderOptions } from '../../models/providerOptions.ts';
+import { createRecognizerChain } from '../../models/recognition/recognizerChain.ts';
+import { SelectedChatModels } from '../../models/selection/chatModels.ts';
+import { createEndingModelWarnings } from '../../models/selection/endingModels.ts';
+import type { ProjectCredentialCache } from '../../models/selection/projectCredentialCache.ts';
+import { SelectedSpeechEngines } from '../../models/selection/speechEngines.ts';
+import { SelectedSpeechProviders } from '../../models/selection/speechProviders.ts';
+import { createVoiceCatalog } from '../../models/selection/voiceCatalog.ts';
+import {
+  withRecognitionMetrics,
+  withStreamedSynthesisMetrics,
+  withSynthesisMetrics,
+} from '../../models/speechMetrics.ts';
+import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import {
   CHAT_PROVIDERS,
   type ChatProviderName,
   EMBEDDING_PROVIDERS,
   STT_PROVIDERS,
   TTS_PROVIDERS,
-} from '../../providers/registry.ts';
-import { createRetryingEmbedder } from '../../providers/retryingEmbedder.ts';
-import { SelectedChatModels } from '../../providers/selection/chatModels.ts';
-import { createEndingModelWarnings } from '../../providers/selection/endingModels.ts';
-import type { ProjectCredentialCache } from '../../providers/selection/projectCredentialCache.ts';
-import { SelectedSpeechEngines } from '../../providers/selection/speechEngines.ts';
-import { SelectedSpeechProviders } from '../../providers/selection/speechProviders.ts';
-import { createVoiceCatalog } from '../../providers/selection/voiceCatalog.ts';
-import {
-  withRecognitionMetrics,
-  withStreamedSynthesisMetrics,
-  withSynthesisMetrics,
-} from '../../providers/speechMetrics.ts';
+} from '../../vendors/registry.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { type Config, providerPrefix, readEnvironment } from '../settings/config.ts';
 

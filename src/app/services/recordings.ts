@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { requireQuota } from '../../agents/accounts/quotas.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { storedRecording } from '../../calls/call.ts';
 import type { CallRequests } from '../../calls/nodes/callRequests.ts';
 import type { NodeBus } from '../../calls/nodes/nodeBus.ts';

@@ -3,9 +3,9 @@ import { type DayQuotaDeps, requireVendorQuotas } from '../../agents/accounts/da
 import { releaseFor } from '../../agents/agents.ts';
 import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import type { PatternMatcher } from '../../agents/schemaChecker.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { ComputeShares } from '../../base/computeShares.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { ComputeShares } from '../../base/async/computeShares.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import { cacheReleases } from '../../engine/session/releases.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
 import { createToolRunner, type ToolRunnerDeps } from '../../engine/tools/toolRunner.ts';

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { liveAgent } from '../../agents/release.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { MakeId } from '../../base/ids.ts';
 import type { Tracer } from '../../base/tracing.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { createPostSessionTasks } from '../../engine/memory/postSessionTasks.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
-import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
+import type { GuardedHttpClient } from '../../http/client.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { callReport } from '../../webhooks/callReport.ts';

@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
 import { ConfigurationError } from '../../base/configurationError.ts';
-import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../providers/ports/modelCatalog.ts';
+import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../models/ports/modelCatalog.ts';
 import type {
   ChatProviderName,
   EmbeddingProviderName,
   SttProviderName,
   TtsProviderName,
-} from '../../providers/registry.ts';
+} from '../../vendors/registry.ts';
 import { type SettingName, type Settings, settings } from './settings.ts';
 
 /** The validated settings with derived defaults. Frozen. */

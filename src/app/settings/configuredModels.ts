@@ -2,7 +2,7 @@ import {
   isOpenAi,
   OPENAI_SPEECH_MODEL,
   OPENAI_TRANSCRIPTION_MODEL,
-} from '../../providers/ports/speechModels.ts';
+} from '../../models/ports/speechModels.ts';
 import type { Config } from './config.ts';
 import type { SettingName } from './settings.ts';
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../providers/ports/modelCatalog.ts';
+import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../models/ports/modelCatalog.ts';
 
 export function integer(minimum: number, maximum: number) {
   const message = `must be a whole number from ${minimum} to ${maximum}`;

@@ -1,11 +1,6 @@
 import { z } from 'zod';
 
-import {
-  CHAT_PROVIDERS,
-  EMBEDDING_PROVIDERS,
-  STT_PROVIDERS,
-  TTS_PROVIDERS,
-} from '../../providers/registry.ts';
+import { CHAT_PROVIDERS, EMBEDDING_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../../vendors/registry.ts';
 import {
   chatModel,
   flag,

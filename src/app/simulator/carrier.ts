@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { systemClock } from '../../base/clock.ts';
-import { startThread } from '../../base/thread.ts';
+import { startThread } from '../../base/threads/thread.ts';
+import { systemClock } from '../../base/values/clock.ts';
 import type { Telephony } from '../../calls/telephony.ts';
 import { type Trunk, trunkInput } from '../../calls/trunks/trunk.ts';
 import { startMediaEngine } from '../../media/engine/mediaEngine.ts';

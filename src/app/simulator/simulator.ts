@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 
-import { systemClock } from '../../base/clock.ts';
-import { uuidV7 } from '../../base/ids.ts';
+import { systemClock } from '../../base/values/clock.ts';
+import { uuidV7 } from '../../base/values/ids.ts';
 import type { Impairment } from '../../media/transport/packetIo.ts';
-import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
-import { createWebrtcVad } from '../../providers/vad/webrtc.ts';
 import type { SimulatedCallerEvent } from '../../testing/simulator/simulatedCaller.ts';
 import { SimulatedPhones } from '../../testing/simulator/simulatedPhones.ts';
+import { createWebrtcVad } from '../../vendors/fvad/webrtc.ts';
+import { createLocalTextToSpeech } from '../../vendors/local/textToSpeech.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import { startCarrier } from './carrier.ts';
 

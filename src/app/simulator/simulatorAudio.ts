@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { chooseSubprotocol } from '../../dialects/index.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { acceptStream } from '../../streams/acceptStream.ts';
-import { chooseSubprotocol } from '../../streams/dialects/index.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 
 export interface SimulatorAudio {

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { workerData } from 'node:worker_threads';
-import { systemClock } from '../../base/clock.ts';
-import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
+import { systemClock } from '../../base/values/clock.ts';
+import { createDnsLookup } from '../../http/lookup.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
 import { REAL_TIME, setRealTime, setThreadPriority } from '../../media/engine/threadPriority.ts';
 import type { Impairment } from '../../media/transport/packetIo.ts';

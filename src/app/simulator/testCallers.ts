@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { limitConcurrency } from '../../base/async/limitConcurrency.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { ExpectedTestCalls, TestCall } from '../../calls/setup/testCall.ts';
 import type { Impairment } from '../../media/transport/packetIo.ts';
-import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
-import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import type { TextToSpeech } from '../../models/ports/textToSpeech.ts';
 import type { KnownPeer } from '../../telephony/control/sipServer.ts';
 import { type Line, openLine } from '../../testing/phone/line.ts';
 import type { SimulatedCallers } from '../../testing/phone/playPhone.ts';
+import { createLocalTextToSpeech } from '../../vendors/local/textToSpeech.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import { type Carrier, LOOPBACK, startCarrier } from './carrier.ts';
 

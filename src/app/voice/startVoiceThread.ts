@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 
-import { startThread } from '../../base/thread.ts';
+import { startThread } from '../../base/threads/thread.ts';
 import type { VoiceServiceStart } from './voiceService.ts';
 
 /** A thread that reaches its limit dies, and its calls continue on another. */

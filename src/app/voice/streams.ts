@@ -1,14 +1,14 @@
 import type { ProviderCredentialStore } from '../../agents/speech/providerCredentials.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { CallwayError } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
 import type { Sealer } from '../../base/sealer.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { redisWidgetSessions } from '../../infra/redis/limits/widgetSessions.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
-import { TWILIO } from '../../providers/ports/providerNames.ts';
+import { TWILIO } from '../../models/ports/providerNames.ts';
 import { createMediaStreams, type MediaStreams } from '../../streams/mediaStreams.ts';
 import type { StreamGrant } from '../../streams/streamTickets.ts';
 import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';

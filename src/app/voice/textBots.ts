@@ -1,9 +1,9 @@
 import { invalid } from '../../base/errors.ts';
-import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
+import { createDnsLookup } from '../../http/lookup.ts';
 import { toMusicClip } from '../../media/musicClip.ts';
 import { createConnectTextBot } from '../../streams/connectTextBot.ts';
-import type { BotAccess } from '../../voice/text/openBotConversation.ts';
-import type { FetchClip } from '../../voice/text/textBot.ts';
+import type { BotAccess } from '../../text/openBotConversation.ts';
+import type { FetchClip } from '../../text/textBot.ts';
 import type { ThreadContext } from '../node/threadContext.ts';
 
 /** The caller hears nothing meanwhile. */

@@ -1,8 +1,8 @@
+import type { SpokenTurn } from '../../conversation/turns/turnLatency.ts';
+import type { KeyOwner, ModelKind } from '../../models/ports/metrics.ts';
+import type { ModelErrorCode } from '../../models/ports/modelError.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
-import type { KeyOwner, ModelKind } from '../../providers/ports/metrics.ts';
-import type { ModelErrorCode } from '../../providers/ports/modelError.ts';
 import type { UtteranceResult } from '../../voice/recognition/heardSpeech.ts';
-import type { SpokenTurn } from '../../voice/turns/turnLatency.ts';
 
 /** What a voice thread reports to the main thread, which has the log, the metrics and the webhooks of the node. */
 export type ThreadReport =

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { UsageCounter } from '../../agents/accounts/usage.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { detectsAnsweringMachine } from '../../calls/call.ts';
 import type { CallStore } from '../../calls/callStore.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
@@ -8,15 +8,15 @@ import type { HistoryStore } from '../../engine/history/historyStore.ts';
 import type { RecoveryDeps, TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
 import type { ReleaseStore } from '../../engine/session/releases.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
-import type { TargetPolicy } from '../../infra/httpClient/target.ts';
+import type { TargetPolicy } from '../../http/target.ts';
+import type { VoiceActivityDetection } from '../../models/ports/voiceActivity.ts';
+import type { ProjectCredentialCache } from '../../models/selection/projectCredentialCache.ts';
+import { forWholeTexts } from '../../models/synthesis/wholeTexts.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
-import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
-import type { VoiceActivityDetection } from '../../providers/ports/voiceActivity.ts';
-import type { ProjectCredentialCache } from '../../providers/selection/projectCredentialCache.ts';
-import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
-import { createRnnoiseVad } from '../../providers/vad/rnnoise.ts';
-import { createRnnoiseSuppression } from '../../providers/vad/rnnoiseSuppression.ts';
-import { createWebrtcVad } from '../../providers/vad/webrtc.ts';
+import { createWebrtcVad } from '../../vendors/fvad/webrtc.ts';
+import { createLocalTextToSpeech } from '../../vendors/local/textToSpeech.ts';
+import { createRnnoiseVad } from '../../vendors/rnnoise/rnnoise.ts';
+import { createRnnoiseSuppression } from '../../vendors/rnnoise/rnnoiseSuppression.ts';
 import {
   createVoiceSessionServer,
   type VoiceSessionServer,

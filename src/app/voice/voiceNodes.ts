@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { App, Dependency } from '../../api/ports.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { httpUrl, localAddress } from '../../calls/nodes/nodeAddress.ts';
 import { requireVoiceNode, type VoiceNodeRegistry } from '../../calls/nodes/voiceNodeRegistry.ts';
 import { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';

@@ -1,23 +1,22 @@
 import { tmpdir } from 'node:os';
 import type { Logger } from 'pino';
-
-import { systemClock } from '../../base/clock.ts';
 import { createSealer } from '../../base/sealer.ts';
+import { systemClock } from '../../base/values/clock.ts';
 import { advertisedAddress, httpUrl } from '../../calls/nodes/nodeAddress.ts';
 import { VoiceNodeRegistration } from '../../calls/nodes/voiceNodeRegistry.ts';
+import { findDialect } from '../../dialects/index.ts';
 import { DatabaseClock } from '../../infra/postgres/databaseClock.ts';
 import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
 import { redisWidgetSessions } from '../../infra/redis/limits/widgetSessions.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { redisVoiceNodes } from '../../infra/redis/nodes/voiceNodes.ts';
 import { ActiveStreams } from '../../streams/activeStreams.ts';
-import { findDialect } from '../../streams/dialects/index.ts';
 import { createAudioOpener, JambonzApplications } from '../../streams/jambonzApplications.ts';
 import { serveStream } from '../../streams/serveStream.ts';
 import { AdmittedTickets, type StreamGrant } from '../../streams/streamTickets.ts';
 import { listenForStreams } from '../../streams/transport/streamListener.ts';
+import type { TextStream } from '../../text/textStream.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
-import type { TextStream } from '../../voice/text/textStream.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import { connectDatabase, type DatabaseServer, redisConnector } from '../node/connections.ts';
 import { createThreadContext, type ThreadContext } from '../node/threadContext.ts';

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { EventLoopWait } from '../../base/async/eventLoopWait.ts';
-import { systemThreadId } from '../../base/threadCpuTime.ts';
+import { systemThreadId } from '../../base/threads/threadCpuTime.ts';
 import { setThreadPriority } from '../../media/engine/threadPriority.ts';
 import { createLogger } from '../../observability/logger.ts';
 import type { StreamGrant } from '../../streams/streamTickets.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock, Timer } from '../values/clock.ts';
 
 /** Interval at which the event loop's delay is sampled. */
 const SAMPLE_INTERVAL_MS = 50;

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../values/clock.ts';
 import { measureEventLoopDelay } from './eventLoopDelay.ts';
 import { repeat } from './repeat.ts';
 import { withTimeout } from './withTimeout.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock, Timer } from '../values/clock.ts';
 
 /**
  * Runs a task repeatedly, `everyMs` after the end of the previous run.

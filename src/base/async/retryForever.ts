@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../values/clock.ts';
 
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 15_000;

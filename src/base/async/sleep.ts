@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../values/clock.ts';
 
 /** Resolves after `delayMs`; rejects with the signal's reason when `signal` is aborted. */
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {

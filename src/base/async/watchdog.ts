@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock, Timer } from '../values/clock.ts';
 
 /** Detects that an expected event does not come. */
 export interface Watchdog {

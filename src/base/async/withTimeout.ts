@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../values/clock.ts';
 
 /** Resolves when `done` has settled, or after `timeoutMs`, whichever comes first. Never rejects. */
 export function withTimeout(clock: Clock, done: Promise<unknown>, timeoutMs: number): Promise<void> {

@@ -1,9 +1,9 @@
 import type { AuditAction, AuditEntry } from '../../agents/accounts/audit.ts';
 import { repeat } from '../../base/async/repeat.ts';
 import { sleep } from '../../base/async/sleep.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError, notFound } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
 import type { TurnSpool } from '../../engine/session/writeBehind.ts';
 import type { CallRecordings } from '../recording/callRecordings.ts';

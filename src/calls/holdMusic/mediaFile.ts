@@ -1,7 +1,6 @@
 import { z } from 'zod';
-
-import type { Page, PageOf } from '../../base/page.ts';
 import { milliseconds } from '../../base/validation.ts';
+import type { Page, PageOf } from '../../base/values/page.ts';
 
 export const MAX_MEDIA_BYTES = 10 * 1024 * 1024;
 

@@ -1,9 +1,9 @@
 import type { ProjectStore } from '../../agents/accounts/accountStores.ts';
 import { type CallLimits, NO_CALL_LIMITS } from '../../agents/accounts/callLimits.ts';
 import type { UsageMeter } from '../../agents/accounts/usage.ts';
-import type { Clock } from '../../base/clock.ts';
-import { DAY_MS } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { DAY_MS } from '../../base/values/clock.ts';
 import type { Call } from '../call.ts';
 import type { CallMetrics, RefusalReason } from '../callMetrics.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';

@@ -1,7 +1,7 @@
 import type { CallLimits } from '../../agents/accounts/callLimits.ts';
 import type { Destinations } from '../../agents/pathway/review/review.ts';
 import { readSipHost, sipHost, type TransferTarget } from '../../agents/transferTarget.ts';
-import { parseCarrierNumber } from '../../base/e164.ts';
+import { parseCarrierNumber } from '../../base/values/e164.ts';
 import type { Trunk } from '../trunks/trunk.ts';
 import { isAtHost } from '../trunks/trunkSelection.ts';
 import { areOfOneCountry, callingCodeOf, isSpecialRate } from './numberTypes.ts';

@@ -1,6 +1,6 @@
 import { repeat } from '../../base/async/repeat.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { nextLoad, ON_TIME, type PartLoad } from './overload.ts';
 
 const SAMPLE_INTERVAL_MS = 1_000;

@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import { fromFailure } from '../../media/engine/threadMessages.ts';
 import type {
   CallRequest,

@@ -1,5 +1,5 @@
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { type Call, expectsRecording, isFinal, isRecordingFinal } from '../call.ts';
 import type { CallStore, OrphanedCall, QueuedCall } from '../callStore.ts';
 import type { CallRecordings } from '../recording/callRecordings.ts';

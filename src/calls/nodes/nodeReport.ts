@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 
 /** A sample of a node's work since its previous sample. */
 const nodeSample = z.object({

@@ -1,5 +1,5 @@
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 
 /** A node that runs voice sessions, as the nodes that run calls see it. */
 export interface VoiceNode {

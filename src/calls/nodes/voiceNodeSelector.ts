@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { VoiceNode, VoiceNodeRegistry } from './voiceNodeRegistry.ts';
 
 export interface VoiceNodeSelectorDeps {

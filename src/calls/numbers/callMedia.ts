@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { headerList } from '../../agents/fields.ts';
-import { type ClientDialectName, clientDialectName, findDialect } from '../../streams/dialects/index.ts';
-import { SIGNATURE_HEADER, twilioSignature } from '../../streams/dialects/twilioSignature.ts';
+import { type ClientDialectName, clientDialectName, findDialect } from '../../dialects/index.ts';
+import { SIGNATURE_HEADER, twilioSignature } from '../../dialects/twilioSignature.ts';
 
 const MAX_CREDENTIAL_LENGTH = 256;
 const isAuthorization = ({ key }: { readonly key: string }) => key.toLowerCase() === 'authorization';

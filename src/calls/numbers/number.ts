@@ -1,7 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
-
-import { NUMBER_SYNTAX, normalizeNumber } from '../../base/e164.ts';
 import { CallwayError } from '../../base/errors.ts';
+import { NUMBER_SYNTAX, normalizeNumber } from '../../base/values/e164.ts';
 import type { TrunkInput } from '../trunks/trunk.ts';
 
 /**

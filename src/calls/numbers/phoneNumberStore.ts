@@ -1,4 +1,4 @@
-import type { Page, PageOf } from '../../base/page.ts';
+import type { Page, PageOf } from '../../base/values/page.ts';
 import type { NumberClaim, NumberClaimPatch } from './numberClaim.ts';
 import type { PhoneNumber, PhoneNumberInput, PhoneNumberPatch } from './phoneNumber.ts';
 

@@ -1,7 +1,7 @@
 import type { TransferTarget } from '../../agents/transferTarget.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError, notFound } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { mayTryNextTrunk } from '../runner/callResult.ts';
 import type { CallLeg, LegEnd } from '../telephony.ts';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { CallwayError } from '../../base/errors.ts';
-import { isUuid } from '../../base/ids.ts';
+import { isUuid } from '../../base/values/ids.ts';
 import type { RecordingReport } from '../../media/mediaSession.ts';
 import type { Call, RecordingResult } from '../call.ts';
 import type { RecordingLength, RecordingRemovals, RecordingStore } from './recordingStore.ts';

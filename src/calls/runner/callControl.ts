@@ -1,7 +1,7 @@
 import { type GivenTargets, type TransferOptions, transferOrder } from '../../agents/transferOptions.ts';
 import { allowedTarget, type TransferTarget, type TransferTargetInput } from '../../agents/transferTarget.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError, invalid, isUnavailable, notFound } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaSamples } from '../../media/mediaSamples.ts';
 import { type Call, isFinal } from '../call.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import { type Call, isFinal } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import type { BilledLeg, CallLimiter } from '../limits/callLimiter.ts';

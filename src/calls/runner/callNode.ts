@@ -1,7 +1,7 @@
 import { createPendingTasks } from '../../base/async/pendingTasks.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { toFailure } from '../../media/engine/threadMessages.ts';
 import type { NodeBus, NodeMessage } from '../nodes/nodeBus.ts';
 import type { CallQueue, JobResult, QueueWorker } from '../setup/callQueue.ts';

@@ -1,9 +1,9 @@
 import type { HoldMusicChoice } from '../../agents/transferOptions.ts';
 import { allowedTarget, type TransferTarget, type TransferTargetInput } from '../../agents/transferTarget.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, traceLogFields } from '../../base/tracing.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';

@@ -1,5 +1,5 @@
 import { retryForever } from '../../base/async/retryForever.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { Call, CallChange } from '../call.ts';
 import type { CallStore } from '../callStore.ts';

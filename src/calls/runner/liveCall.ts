@@ -1,6 +1,6 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Timer } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Timer } from '../../base/values/clock.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import { type MediaSamples, MediaSeries } from '../../media/mediaSamples.ts';

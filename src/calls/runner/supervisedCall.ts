@@ -1,7 +1,7 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import type { SupervisorAddress, SupervisorChange } from '../../media/supervision/supervisorStream.ts';

@@ -1,9 +1,9 @@
 import { requireQuota } from '../../agents/accounts/quotas.ts';
-import type { Clock } from '../../base/clock.ts';
-import { DAY_MS } from '../../base/clock.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { DAY_MS } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { ConversationEngine, PreparedSession } from '../../engine/conversationEngine.ts';
 import { sessionStarted } from '../../engine/session/sessionEvents.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';

@@ -1,6 +1,6 @@
 import { retryForever } from '../../base/async/retryForever.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { Call, CallEndReason, FinalStatus } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';

@@ -1,6 +1,6 @@
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import { type Call, type CallEndReason, orderedAt } from '../call.ts';
 import { callEvent } from '../callEvents.ts';

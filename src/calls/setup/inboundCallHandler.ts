@@ -1,8 +1,8 @@
 import { retryForever } from '../../base/async/retryForever.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { CallwayError } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { ConversationEngine, PreparedSession } from '../../engine/conversationEngine.ts';
 import { sessionStarted } from '../../engine/session/sessionEvents.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';

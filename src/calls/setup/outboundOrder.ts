@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { QuotaStore } from '../../agents/accounts/quotas.ts';
-import { NUMBER_SYNTAX } from '../../base/e164.ts';
+import { NUMBER_SYNTAX } from '../../base/values/e164.ts';
 import { DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import { type CallMedia, callMediaInput } from '../numbers/callMedia.ts';

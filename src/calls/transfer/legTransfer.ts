@@ -1,7 +1,7 @@
 import type { TransferTarget } from '../../agents/transferTarget.ts';
 import { createPendingTasks } from '../../base/async/pendingTasks.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Timer } from '../../base/clock.ts';
+import type { Timer } from '../../base/values/clock.ts';
 import type { CallCommand } from '../../media/agentStream/streamClient.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { referToReplace } from './referral.ts';

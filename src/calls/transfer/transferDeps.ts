@@ -1,5 +1,5 @@
 import type { TransferTarget } from '../../agents/transferTarget.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import type { StreamParty } from '../../voice/audioStream.ts';

@@ -1,6 +1,6 @@
 import type { TransferTarget } from '../../agents/transferTarget.ts';
-import type { Clock } from '../../base/clock.ts';
-import { normalizeNumber } from '../../base/e164.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { normalizeNumber } from '../../base/values/e164.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { type Call, projectNumber } from '../call.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';

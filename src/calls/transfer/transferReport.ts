@@ -6,7 +6,7 @@ import {
   type TransferMode,
   type TransferOutcome,
 } from '../../agents/transferOptions.ts';
-import { omitUndefined } from '../../base/omitUndefined.ts';
+import { omitUndefined } from '../../base/values/omitUndefined.ts';
 
 /** The method: by REFER the peer calls the target itself; with a second leg we call it and bridge both. */
 type TransferMethod = 'refer' | 'second_leg';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { CallwayError, type ErrorDetail, invalid } from '../../base/errors.ts';
 import { milliseconds } from '../../base/validation.ts';
-import { classifyHostname } from '../../infra/httpClient/address.ts';
+import { classifyHostname } from '../../http/address.ts';
 import { DEFAULT_LATCHING } from '../../media/transport/sourceLatch.ts';
 import { headerName, headersToVariables, ownHeaderName, variablesToHeaders } from './trunkHeaders.ts';
 

@@ -1,4 +1,4 @@
-import type { Page, PageOf } from '../../base/page.ts';
+import type { Page, PageOf } from '../../base/values/page.ts';
 import type { Trunk, TrunkInput, TrunkPatch } from './trunk.ts';
 
 type PrivateHost = Pick<Trunk, 'hasPrivateHost'>;

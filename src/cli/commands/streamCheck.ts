@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Clock, systemClock } from '../../base/clock.ts';
+import { type Clock, systemClock } from '../../base/values/clock.ts';
+import { type DialectName, dialectNames, findDialect, isTextDialect } from '../../dialects/index.ts';
 import { concatenated } from '../../media/pcm16.ts';
 import { atRate, isSampleRate, SAMPLE_RATES_HZ, type SampleRateHz } from '../../media/resample/resampler.ts';
-import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../providers/local/textToSpeech.ts';
 import {
   type CarrierDialectName,
   carrierDialectName,
@@ -15,7 +15,7 @@ import { type Finding, fail, pass } from '../../streams/check/finding.ts';
 import { connectToBot, listenForGateway } from '../../streams/check/sockets.ts';
 import { checkTextBot } from '../../streams/check/text/checkTextBot.ts';
 import { checkTextGateway } from '../../streams/check/text/checkTextGateway.ts';
-import { type DialectName, dialectNames, findDialect, isTextDialect } from '../../streams/dialects/index.ts';
+import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../vendors/local/textToSpeech.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from '../command.ts';
 import { table } from '../table.ts';
 

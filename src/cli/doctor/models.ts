@@ -1,10 +1,10 @@
 import { credentialsOf, speechCredentialsOf } from '../../app/services/providers.ts';
 import type { Config } from '../../app/settings/config.ts';
 import { type ConfiguredModel, configuredModels } from '../../app/settings/configuredModels.ts';
-import { ANTHROPIC_BASE_URL, anthropicHeaders } from '../../providers/anthropic/chat.ts';
-import { type EndpointAnswer, isListed, type ProbedEndpoint } from '../../providers/openai/probe.ts';
-import { GOOGLE_BASE_URL, GOOGLE_PATH } from '../../providers/openai/provider.ts';
-import { nearEndOf } from '../../providers/ports/modelCatalog.ts';
+import { nearEndOf } from '../../models/ports/modelCatalog.ts';
+import { ANTHROPIC_BASE_URL, anthropicHeaders } from '../../vendors/anthropic/chat.ts';
+import { type EndpointAnswer, isListed, type ProbedEndpoint } from '../../vendors/openai/probe.ts';
+import { GOOGLE_BASE_URL, GOOGLE_PATH } from '../../vendors/openai/provider.ts';
 import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, shownAddress, warn } from './finding.ts';
 

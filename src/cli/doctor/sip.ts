@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Config } from '../../app/settings/config.ts';
-import { DAY_MS } from '../../base/clock.ts';
+import { DAY_MS } from '../../base/values/clock.ts';
 import { trunkHealth } from '../../calls/trunks/trunk.ts';
 import type { Connection } from '../connection.ts';
 import { failureReason } from '../connectionFailure.ts';

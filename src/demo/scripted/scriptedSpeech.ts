@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import type { TextToSpeech } from '../../models/ports/textToSpeech.ts';
 import { resamplerTo } from '../../voice/speech/speechSynthesis.ts';
 import { DemoError } from '../demoError.ts';
 import { ANSWERS, CALLEE_LINES, LATENCIES } from './scriptedCall.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
-import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
+import { createLocalTextToSpeech } from '../../vendors/local/textToSpeech.ts';
 import { ANSWERS, LATENCIES } from './scriptedCall.ts';
 import { recognize, speechOf, synthesize, wholeText } from './scriptedSpeech.ts';
 

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
+import type { ChatMessage } from '../../models/ports/chatMessage.ts';
 import type { FunctionCall, SessionMessage, SessionState } from '../session/session.ts';
 
 /** The share of a model's context for the conversation; the rest is for prompts, tools and the answer. */

@@ -1,4 +1,4 @@
-import type { Page, PageOf } from '../../base/page.ts';
+import type { Page, PageOf } from '../../base/values/page.ts';
 import type { Channel, HistoryEvent, SessionMessage } from '../session/session.ts';
 
 export interface HistoryFilter {

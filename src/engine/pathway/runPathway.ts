@@ -9,8 +9,8 @@ import {
   transferOrder,
 } from '../../agents/transferOptions.ts';
 import { allowedTarget, type TransferTarget, toTransferTarget } from '../../agents/transferTarget.ts';
-import type { Clock } from '../../base/clock.ts';
-import { ModelError } from '../../providers/ports/modelError.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { ModelError } from '../../models/ports/modelError.ts';
 import { askForRoute, questionAt } from '../prompt/questions.ts';
 import type { Passage } from '../tools/knowledge.ts';
 import { prefetchRetrievalAt, queryOf, retrieve } from '../tools/retrieval.ts';

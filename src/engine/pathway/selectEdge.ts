@@ -4,7 +4,7 @@ import { isEventCondition, isExpression, type PathwayEdge } from '../../agents/p
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
 import type { TransferOutcome } from '../../agents/transferOptions.ts';
-import type { ComputeShare } from '../../base/computeShares.ts';
+import type { ComputeShare } from '../../base/async/computeShares.ts';
 import { TRANSFER_TOOL, type TurnInput } from '../turn/turn.ts';
 
 /** What a move reacts to: the customer's input, or the end of a node that does not wait for the customer. */

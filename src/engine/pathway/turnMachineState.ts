@@ -4,7 +4,7 @@ import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
 import type { TransferOutcome } from '../../agents/transferOptions.ts';
-import type { ComputeShare } from '../../base/computeShares.ts';
+import type { ComputeShare } from '../../base/async/computeShares.ts';
 import type { PendingRoute } from '../session/session.ts';
 import type { VariableConfig } from './requiredVariables.ts';
 import type { TurnTrigger } from './selectEdge.ts';

@@ -1,7 +1,7 @@
 import type { Situation } from '../../../offline/chat/request.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import { omitUndefined } from '../../base/omitUndefined.ts';
-import type { ChatRequest } from '../../providers/ports/chatModel.ts';
+import { omitUndefined } from '../../base/values/omitUndefined.ts';
+import type { ChatRequest } from '../../models/ports/chatModel.ts';
 import type { TurnContext } from '../turn/turnContext.ts';
 import { MOVE_TOOL } from './structuredOutput.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentConfig } from '../../agents/agentConfig.ts';
-import type { JsonSchema, ToolDefinition } from '../../providers/ports/toolDefinition.ts';
+import type { JsonSchema, ToolDefinition } from '../../models/ports/toolDefinition.ts';
 
 /**
  * The JSON formats of the engine's questions to a model: the JSON schemas that are sent, and the zod schemas that read

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { CallFacts, NewSession, Session } from './session.ts';
 import { bestEffortLock, type HeldLock, type SessionLock } from './sessionLock.ts';
 import type { TurnStore } from './sessionStore.ts';

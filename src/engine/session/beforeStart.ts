@@ -1,8 +1,8 @@
 import type { AgentRelease } from '../../agents/release.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { noopTracer, type Tracer, withSpan } from '../../base/tracing.ts';
-import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { GuardedHttpClient } from '../../http/client.ts';
 import { customerOf, type MemoryStore } from '../memory/customerMemory.ts';
 import { askBeforeStart, type BeforeStartAnswer } from './beforeStartRequest.ts';
 import type { HistoryEvent, Session, SessionState, SessionTest } from './session.ts';

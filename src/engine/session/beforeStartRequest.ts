@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { AgentConfig } from '../../agents/agentConfig.ts';
 import { invalid } from '../../base/errors.ts';
 import { zodDetails } from '../../base/validation.ts';
-import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
-import { withTraceparent } from '../../infra/httpClient/headers.ts';
-import { responseText } from '../../infra/httpClient/responseText.ts';
+import type { GuardedHttpClient } from '../../http/client.ts';
+import { withTraceparent } from '../../http/headers.ts';
+import { responseText } from '../../http/responseText.ts';
 import type { Session } from './session.ts';
 
 /** A caller hears ringing meanwhile. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { type MessageSpeech, type Session, type SessionMessage, withMessages } from './session.ts';
 import type { SessionStore } from './sessionStore.ts';
 

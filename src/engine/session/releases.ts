@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ExecutionMode } from '../../agents/agentConfig.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import { coalesceReads } from '../../base/async/coalesce.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 
 /** The most releases in memory: more than the agents in use on one node, and few enough for its memory. */
 const MAX_RELEASES = 128;

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { isUnavailable } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 
 /** How long an unavailable lock is not asked for again. */
 const RETRY_AFTER_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { WebhookEventName } from '../../agents/agentConfig.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { Page, PageOf } from '../../base/page.ts';
+import type { Page, PageOf } from '../../base/values/page.ts';
 import type { EndReason, HistoryEvent, IdleSession, Session, SessionMessage } from './session.ts';
 
 export interface FoundSession {

@@ -1,6 +1,6 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock } from '../../base/clock.ts';
 import { isUnavailable, unavailable } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { HistoryEvent, Session } from './session.ts';
 import { recordLateTurn, type SessionEnding, type TurnHistory, type TurnStore } from './sessionStore.ts';
 

@@ -8,7 +8,7 @@ import {
   transferRequest,
 } from '../../agents/transferOptions.ts';
 import { type TransferTarget, targetWithTrunk } from '../../agents/transferTarget.ts';
-import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
+import type { ToolDefinition } from '../../models/ports/toolDefinition.ts';
 import type { CallbackArguments } from './scheduleCallback.ts';
 import { parseArguments } from './toolRunner.ts';
 

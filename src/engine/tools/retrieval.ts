@@ -1,5 +1,5 @@
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { CONTEXT_BUDGET_TOKENS, estimateTokens } from '../history/contextWindow.ts';
 import type { Render } from '../prompt/prompts.ts';
 import type { CurrentNode } from '../turn/delivery.ts';

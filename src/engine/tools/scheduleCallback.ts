@@ -1,8 +1,8 @@
-import { normalizeNumber } from '../../base/e164.ts';
 import { CallwayError } from '../../base/errors.ts';
-import { localMoment } from '../../base/localDate.ts';
-import { instantsOf, parseLocalTime } from '../../base/localTime.ts';
-import { timeZonesOfNumber } from '../../base/numberTimeZones.ts';
+import { normalizeNumber } from '../../base/values/e164.ts';
+import { localMoment } from '../../base/values/localDate.ts';
+import { instantsOf, parseLocalTime } from '../../base/values/localTime.ts';
+import { timeZonesOfNumber } from '../../base/values/numberTimeZones.ts';
 import { withoutFacts } from '../session/sessionFacts.ts';
 import type { TurnContext } from '../turn/turnContext.ts';
 import type { ToolOutcome } from './toolRunner.ts';

@@ -1,7 +1,7 @@
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { ChatEvent, ChatModel, ChatRequest, ToolCallEvent } from '../../providers/ports/chatModel.ts';
-import { ModelError } from '../../providers/ports/modelError.ts';
+import type { ChatEvent, ChatModel, ChatRequest, ToolCallEvent } from '../../models/ports/chatModel.ts';
+import { ModelError } from '../../models/ports/modelError.ts';
 import { isLate } from '../pathway/extraction.ts';
 import type { VariableConfig } from '../pathway/requiredVariables.ts';
 import { stepPrompt, withInstructions, withStep } from '../prompt/prompts.ts';

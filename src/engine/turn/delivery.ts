@@ -5,7 +5,7 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { type EngineConfig, engineOf } from '../../agents/speech/engineConfig.ts';
 import { type CurrentSpeech, currentSpeech } from '../../agents/speech/language.ts';
 import { type TurnDetection, turnDetectionOf } from '../../agents/speech/turnDetection.ts';
-import type { ChatModel } from '../../providers/ports/chatModel.ts';
+import type { ChatModel } from '../../models/ports/chatModel.ts';
 import type {
   HistoryEventType,
   LatencyDetails,

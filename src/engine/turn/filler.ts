@@ -1,6 +1,6 @@
 import type { AgentConfig } from '../../agents/agentConfig.ts';
 import type { Tool } from '../../agents/tool.ts';
-import { matchLanguage } from '../../base/languageCode.ts';
+import { matchLanguage } from '../../base/values/languageCode.ts';
 import { languageOf, say, type TurnContext } from './turnContext.ts';
 
 /** The time after which a filler covers a running tool. */

@@ -1,6 +1,6 @@
 import { RESERVED_VARIABLES } from '../../agents/fields.ts';
-import type { Clock } from '../../base/clock.ts';
-import { omitUndefined } from '../../base/omitUndefined.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import { digestWith } from '../history/clientConversation.ts';
 import {
   type FunctionCall,

@@ -1,5 +1,5 @@
 import { CallwayError } from '../../base/errors.ts';
-import { omitUndefined } from '../../base/omitUndefined.ts';
+import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import { runPathway } from '../pathway/runPathway.ts';
 import { walkHistory } from '../pathway/walkHistory.ts';
 import { type HistoryEventType, type Session, withMessages } from '../session/session.ts';

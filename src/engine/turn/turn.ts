@@ -1,6 +1,6 @@
 import type { TransferOutcome, TransferRequest } from '../../agents/transferOptions.ts';
-import type { ResponseFormat, SpokenAnswer } from '../../providers/ports/chatModel.ts';
-import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
+import type { ResponseFormat, SpokenAnswer } from '../../models/ports/chatModel.ts';
+import type { ToolDefinition } from '../../models/ports/toolDefinition.ts';
 import type { FunctionCall, MessageSpeech, SessionMessage } from '../session/session.ts';
 import type { SpokenDelivery } from './delivery.ts';
 

@@ -10,11 +10,11 @@ import {
 import type { AgentRelease } from '../../agents/release.ts';
 import { engineOf } from '../../agents/speech/engineConfig.ts';
 import { languageAt } from '../../agents/speech/language.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { ComputeShare, ComputeShares } from '../../base/computeShares.ts';
-import { localDate, localMoment } from '../../base/localDate.ts';
-import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
-import type { ChatModel, ChatRequest, Usage } from '../../providers/ports/chatModel.ts';
+import type { ComputeShare, ComputeShares } from '../../base/async/computeShares.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { localDate, localMoment } from '../../base/values/localDate.ts';
+import type { ChatMessage } from '../../models/ports/chatMessage.ts';
+import type { ChatModel, ChatRequest, Usage } from '../../models/ports/chatModel.ts';
 import { contextMessages } from '../history/contextWindow.ts';
 import type { PromptPrefixes, Render } from '../prompt/prompts.ts';
 import type { TemplateProblem, TemplateReports } from '../prompt/templateReports.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../base/omitUndefined.ts';
+import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import {
   type LiveEventData,
   type LiveEventType,

@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
 import { noopTracer, type Span, type Tracer } from '../../base/tracing.ts';
-import type { ChatRequest } from '../../providers/ports/chatModel.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { ChatRequest } from '../../models/ports/chatModel.ts';
 import type { LatencyDurations, NewSession } from '../session/session.ts';
 import type { Delivered } from './delivery.ts';
 import type { TurnRequest } from './turn.ts';

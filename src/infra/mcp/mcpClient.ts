@@ -5,12 +5,12 @@ import {
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
 import type { ForeignTool, McpTarget, McpToolResult, McpTools } from '../../agents/mcp/mcpTools.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { GuardedHttpClient } from '../httpClient/client.ts';
-import { startDeadline, unlessAborted } from '../httpClient/deadline.ts';
-import { createGuardedFetch, type GuardedFetch } from '../httpClient/fetch.ts';
-import { withTraceparent } from '../httpClient/headers.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { GuardedHttpClient } from '../../http/client.ts';
+import { startDeadline, unlessAborted } from '../../http/deadline.ts';
+import { createGuardedFetch, type GuardedFetch } from '../../http/fetch.ts';
+import { withTraceparent } from '../../http/headers.ts';
 
 /** The largest response: a page of a list, or a tool's result. */
 const MAX_RESPONSE_BYTES = 1_048_576;

@@ -1,5 +1,5 @@
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { Queryable } from './connection/database.ts';
 
 export interface DatabaseClockOptions {

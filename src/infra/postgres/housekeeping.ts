@@ -1,6 +1,6 @@
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
-import { DAY_MS } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { DAY_MS } from '../../base/values/clock.ts';
 import type { Queryable } from './connection/database.ts';
 import { EXPIRED, type Expired, removeExpired } from './retention.ts';
 

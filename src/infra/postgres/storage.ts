@@ -1,5 +1,5 @@
-import { memoize } from '../../base/memoize.ts';
 import type { Sealer } from '../../base/sealer.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import { agentStore } from './agents/agents.ts';
 import { mcpServerStore } from './agents/mcpServers.ts';
 import { pathwayStore } from './agents/pathways.ts';

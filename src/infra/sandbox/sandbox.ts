@@ -4,10 +4,10 @@ import type { Review, ReviewOptions } from '../../agents/pathway/review/review.t
 import type { Pathway } from '../../agents/pathway/schema/pathwaySchema.ts';
 import type { KnownNames } from '../../agents/pathway/structure.ts';
 import type { PatternMatcher, SchemaChecker } from '../../agents/schemaChecker.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import { processCpuMs } from '../../base/async/stopwatch.ts';
 import { CallwayError, invalid, nodeDraining } from '../../base/errors.ts';
-import { processCpuMs } from '../../base/stopwatch.ts';
-import { startThread } from '../../base/thread.ts';
+import { startThread } from '../../base/threads/thread.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { CheckAnswer, CheckJob } from './checkJobs.ts';
 
 /** Processor time. A check takes a millisecond, that of a large schema or pathway some tens. */

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 
-import { startProcess } from '../../base/childProcess.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import { startProcess } from '../../base/threads/childProcess.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { TextChunk } from '../chunking/chunker.ts';
 import { DocumentError } from '../parse/block.ts';
 import type { HostMessage, HostOrder, ParseLimits, ParseRequest } from './parserMessages.ts';

@@ -1,4 +1,4 @@
-import type { Embedder, EmbeddingModelName } from '../../providers/ports/embedder.ts';
+import type { Embedder, EmbeddingModelName } from '../../models/ports/embedder.ts';
 import { sentencesOf } from '../chunking/sentences.ts';
 import type { ChunkStore } from '../stores.ts';
 

@@ -1,10 +1,10 @@
 import { linkAbort } from '../../base/async/linkedAbort.ts';
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
-import type { Embedder, EmbeddingModelName } from '../../providers/ports/embedder.ts';
-import { ModelError } from '../../providers/ports/modelError.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
+import type { Embedder, EmbeddingModelName } from '../../models/ports/embedder.ts';
+import { ModelError } from '../../models/ports/modelError.ts';
 import type { TextChunk } from '../chunking/chunker.ts';
 import { typeOfMime } from '../documentType.ts';
 import type { DocumentFiles } from '../files.ts';

@@ -1,7 +1,7 @@
 /** The parsers' host: starts a process for each document, passes its messages on, and kills it at its limits. */
 import type { ChildProcess } from 'node:child_process';
 
-import { putLast, startProcess, usageOf } from '../../base/childProcess.ts';
+import { putLast, startProcess, usageOf } from '../../base/threads/childProcess.ts';
 import type {
   HostMessage,
   HostOrder,

@@ -1,5 +1,5 @@
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { Documents } from '../intake/documents.ts';
 import type { DatasetStore } from '../stores.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 
 import { CallwayError } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import { DOCUMENT_TYPES, type DocumentType } from '../documentType.ts';
 import type { DocumentFiles } from '../files.ts';
 import type { FileRemovalStore } from '../stores.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 
 /** Caches results, pending ones included, for a limited time. */
 export interface Recent<Value> {

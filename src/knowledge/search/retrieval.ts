@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { Embedder, EmbeddingModelName } from '../../providers/ports/embedder.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { Embedder, EmbeddingModelName } from '../../models/ports/embedder.ts';
 import type { ChunkSearch, FoundChunk, KnowledgebaseStore, SearchableKnowledgebase } from '../stores.ts';
 import { fuse } from './fuse.ts';
 import { createRecent } from './recent.ts';

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { MediaEngine, MediaSession, OpenMedia } from '../mediaSession.ts';
 import { MediaThread } from './mediaThread.ts';
 import { PortPool } from './portPool.ts';

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import { WatchedThread } from '../../base/watchedThread.ts';
+import { WatchedThread } from '../../base/threads/watchedThread.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import {
   type FromThread,
   fromFailure,

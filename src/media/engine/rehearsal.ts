@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { ConnectStream, StreamTarget } from '../agentStream/streamClient.ts';
 import { FRAME_MS } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { constants, getPriority, setPriority } from 'node:os';
 
-import { systemThreadId } from '../../base/threadCpuTime.ts';
+import { systemThreadId } from '../../base/threads/threadCpuTime.ts';
 
 /**
  * The calling thread. On Linux each thread has its own priority.

@@ -1,5 +1,5 @@
 import { CallwayError } from '../../base/errors.ts';
-import { systemThreadId } from '../../base/threadCpuTime.ts';
+import { systemThreadId } from '../../base/threads/threadCpuTime.ts';
 import { type CallAudio, type CallAudioDeps, openCallAudio } from '../session/callAudio.ts';
 import type { SupervisorAddress } from '../supervision/supervisorStream.ts';
 import { type ThreadSleep, Ticker } from '../ticker/ticker.ts';

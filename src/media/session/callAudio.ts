@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError, unavailable } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { AgentStream } from '../agentStream/agentStream.ts';
 import type {
   AgentControl,

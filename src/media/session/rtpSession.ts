@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { CodecFormat } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
 import { type MediaObservations, type MediaQuality, rateMedia } from '../mediaQuality.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { DelayHistogram } from './delayHistogram.ts';
 import { type Tick, TickSchedule } from './tickSchedule.ts';
 

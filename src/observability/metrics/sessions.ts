@@ -1,9 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-
+import type { SpokenTurn } from '../../conversation/turns/turnLatency.ts';
 import type { LatencyDurations } from '../../engine/session/session.ts';
-import type { MetricsOfProvider } from '../../providers/ports/metrics.ts';
+import type { MetricsOfProvider } from '../../models/ports/metrics.ts';
 import type { UtteranceResult } from '../../voice/recognition/heardSpeech.ts';
-import type { SpokenTurn } from '../../voice/turns/turnLatency.ts';
 
 /** The buckets reach from an unnoticeable delay to a line that seems dead. */
 const TURN_BUCKETS_SECONDS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10];

@@ -1,8 +1,13 @@
 import { z } from 'zod';
 
-import type { ClientDialect } from '../dialects/dialect.ts';
-import { type AudioClientDialectName, type DialectName, dialectNames, dialects } from '../dialects/index.ts';
-import { jambonz } from '../dialects/jambonz.ts';
+import type { ClientDialect } from '../../dialects/dialect.ts';
+import {
+  type AudioClientDialectName,
+  type DialectName,
+  dialectNames,
+  dialects,
+} from '../../dialects/index.ts';
+import { jambonz } from '../../dialects/jambonz.ts';
 
 /** Only FreeSWITCH starts its streams; a check plays its module, whose messages jambonz has. */
 const freeswitch: ClientDialect = { ...dialects.freeswitch, openClient: jambonz.openClient };

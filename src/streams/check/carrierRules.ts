@@ -1,7 +1,7 @@
+import type { StreamMessage } from '../../dialects/dialect.ts';
+import type { DialectName } from '../../dialects/index.ts';
+import { type Fields, fieldsOf, parseJson } from '../../dialects/wire/json.ts';
 import { FRAME_MS } from '../../media/codecs/codec.ts';
-import type { StreamMessage } from '../dialects/dialect.ts';
-import type { DialectName } from '../dialects/index.ts';
-import { type Fields, fieldsOf, parseJson } from '../dialects/wire/json.ts';
 import type { CheckName } from './finding.ts';
 
 /** What a carrier or a PBX demands of a bot's messages, beyond that they can be read. */

@@ -1,10 +1,10 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { AgentReader, DialectClient, StreamMessage } from '../../dialects/dialect.ts';
 import { PlayoutQueue } from '../../media/agentStream/playoutQueue.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import { FRAME_MS } from '../../media/codecs/codec.ts';
 import { atRate, type SampleRateHz } from '../../media/resample/resampler.ts';
-import type { AgentReader, DialectClient, StreamMessage } from '../dialects/dialect.ts';
 import { CLOSE_NORMAL, type StreamSocket } from '../transport/streamSocket.ts';
 import { type CarrierDialectName, findCarrierDialect } from './carrierDialects.ts';
 import { CARRIER_RULES, type CarrierRules, NO_RULES, shown } from './carrierRules.ts';

@@ -1,13 +1,13 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { MarkReport } from '../../media/agentStream/streamClient.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type {
   DialectServer,
   GatewayMessageHandler,
   StreamMessage,
   StreamStart,
-} from '../dialects/dialect.ts';
-import { type DialectName, findAudioDialect } from '../dialects/index.ts';
+} from '../../dialects/dialect.ts';
+import { type DialectName, findAudioDialect } from '../../dialects/index.ts';
+import type { MarkReport } from '../../media/agentStream/streamClient.ts';
 import { CLOSE_NORMAL, type StreamSocket } from '../transport/streamSocket.ts';
 import { shown } from './carrierRules.ts';
 import { closed, type Finding, fail, Problems, pass, skipped } from './finding.ts';

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
-
-import { openWebSocket } from '../../infra/httpClient/webSocket.ts';
-import type { DialectConnection, DialectFacts, StreamMessage } from '../dialects/dialect.ts';
-import { chooseSubprotocol } from '../dialects/index.ts';
+import type { DialectConnection, DialectFacts, StreamMessage } from '../../dialects/dialect.ts';
+import { chooseSubprotocol } from '../../dialects/index.ts';
+import { openWebSocket } from '../../http/webSocket.ts';
 import { CLOSE_NORMAL, type StreamSocket, sendMessage, toMessage } from '../transport/streamSocket.ts';
 import { TcpSocket } from '../transport/tcpSocket.ts';
 

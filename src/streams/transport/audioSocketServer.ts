@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { createServer, type Socket } from 'node:net';
-import { messageLength, readUuid, UUID_MESSAGE_BYTES } from '../dialects/audiosocket.ts';
+import { messageLength, readUuid, UUID_MESSAGE_BYTES } from '../../dialects/audiosocket.ts';
 import { AUDIOSOCKET_UPGRADE } from './streamListener.ts';
 
 /** Asterisk sends the UUID right after connecting. */

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import { CallwayError } from '../../base/errors.ts';
-import { HttpClientError } from '../../infra/httpClient/errors.ts';
-import { openWebSocket, type WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
+import { HttpClientError } from '../../http/errors.ts';
+import { openWebSocket, type WebSocketGuard } from '../../http/webSocket.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 
 export interface DialDeps extends WebSocketGuard {

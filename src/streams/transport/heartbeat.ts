@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { OPEN, type StreamSocket } from './streamSocket.ts';
 
 /** Our own processes answer at once, unless they are frozen or cut off. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
-import { limitMessages, type Peer } from '../../infra/httpClient/messageLimit.ts';
-import type { StreamMessage } from '../dialects/dialect.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { StreamMessage } from '../../dialects/dialect.ts';
+import { limitMessages, type Peer } from '../../http/messageLimit.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import {
   CLOSE_INTERNAL_ERROR,

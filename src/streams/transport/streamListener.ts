@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import webSockets from '@fastify/websocket';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 
-import { chooseSubprotocol, findDialect } from '../dialects/index.ts';
+import { chooseSubprotocol, findDialect } from '../../dialects/index.ts';
 import { STREAM_PATH, type StreamGrant } from '../streamTickets.ts';
 import { type LocalListener, listenLocally } from './localListener.ts';
 import type { StreamSocket } from './streamSocket.ts';

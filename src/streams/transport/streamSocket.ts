@@ -1,4 +1,4 @@
-import type { StreamMessage } from '../dialects/dialect.ts';
+import type { StreamMessage } from '../../dialects/dialect.ts';
 
 /**
  * A connection that carries whole messages, at both ends of a stream. `ws` has this shape. Another transport adapts to

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 
-import { messageLength } from '../dialects/audiosocket.ts';
-import type { StreamMessage } from '../dialects/dialect.ts';
+import { messageLength } from '../../dialects/audiosocket.ts';
+import type { StreamMessage } from '../../dialects/dialect.ts';
 import { CLOSE_ABNORMAL, CLOSE_NORMAL, CLOSED, CLOSING, OPEN, type StreamSocket } from './streamSocket.ts';
 
 const EMPTY = Buffer.alloc(0);

@@ -4,7 +4,7 @@ import { SipParseError } from '../../../sip/message/errors.ts';
 import { SipHeaders } from '../../../sip/message/headers.ts';
 import type { SipMessage, SipResponse } from '../../../sip/message/message.ts';
 import { parseText } from '../../../sip/message/parse.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import {
   createSrf,
   guardSocket,

@@ -1,7 +1,7 @@
 import { SipParseError } from '../../../sip/message/errors.ts';
 import type { SipRequest } from '../../../sip/message/message.ts';
-import type { Clock } from '../../base/clock.ts';
 import { createEmitter, type Emitter } from '../../base/emitter.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
 import {
   ControlConnection,

@@ -1,5 +1,5 @@
 import { unbracketed } from '../../../sip/message/fields/uri.ts';
-import { classifyAddress } from '../../infra/httpClient/address.ts';
+import { classifyAddress } from '../../http/address.ts';
 import { readUri } from '../sip/headerValues.ts';
 import { type OutgoingRequest, RequestRefusedError } from './connection.ts';
 import type { SipControl } from './control.ts';

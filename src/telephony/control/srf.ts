@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import Srf from 'drachtio-srf';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 
 /** The parts of drachtio-srf 5.0 in use, in their actual shapes; its own types are wrong in places. */
 export interface SrfApp extends EventEmitter {

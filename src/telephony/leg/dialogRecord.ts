@@ -3,7 +3,7 @@ import type { SipHeaders } from '../../../sip/message/headers.ts';
 import type { SipMessage } from '../../../sip/message/message.ts';
 import { createPendingTasks } from '../../base/async/pendingTasks.ts';
 import { retryForever } from '../../base/async/retryForever.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { DialogStore, StoredDialog } from '../../calls/dialogStore.ts';
 import { addressesOf } from '../sip/headerValues.ts';
 

@@ -1,7 +1,7 @@
 import type { SipMessage } from '../../../sip/message/message.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
 import { createEmitter, type Emitter } from '../../base/emitter.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { StoredDialog } from '../../calls/dialogStore.ts';
 import type { CallLeg, HangupReason, LegEnd, LegEvents } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';

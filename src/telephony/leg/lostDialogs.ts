@@ -1,5 +1,5 @@
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { DialogStore, StoredDialog } from '../../calls/dialogStore.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { ReceivedResponse } from '../control/connection.ts';

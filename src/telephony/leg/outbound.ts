@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Timer } from '../../base/clock.ts';
+import type { Timer } from '../../base/values/clock.ts';
 import { formatNumber } from '../../calls/numbers/number.ts';
 import type { CallLeg, DialRequest } from '../../calls/telephony.ts';
 import { headersFromVariables, isSipHeader } from '../../calls/trunks/trunkHeaders.ts';

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { isZero, type RemoteStream, unusable, WARNING } from './read.ts';
 
 /** Resolves all addresses of a host name; none when it is unknown or not resolved in time. */

@@ -2,7 +2,7 @@ import { SipParseError } from '../../../sip/message/errors.ts';
 import { type NameAddr, parseNameAddr } from '../../../sip/message/fields/nameAddr.ts';
 import { parseUri, type SipUri, type TelUri } from '../../../sip/message/fields/uri.ts';
 import type { SipHeaders } from '../../../sip/message/headers.ts';
-import { parseCarrierNumber } from '../../base/e164.ts';
+import { parseCarrierNumber } from '../../base/values/e164.ts';
 
 /** Parses the value of From, To, Contact, Refer-To and the like. @returns Undefined when there is no valid URI. */
 export function readAddress(value: string): NameAddr | undefined {

@@ -2,7 +2,7 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { bracketed } from '../../../sip/message/fields/uri.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { NodeBus } from '../../calls/nodes/nodeBus.ts';
 import { formatNetwork, isInNetwork, isWideNetwork } from '../../calls/trunks/sourceNetwork.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';

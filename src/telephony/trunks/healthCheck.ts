@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { SipControl } from '../control/control.ts';
 import { contactUri, identityUri, routeOf, trunkUri, USER_AGENT } from './addressing.ts';

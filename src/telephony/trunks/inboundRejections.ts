@@ -1,6 +1,6 @@
 import type { SipRequest } from '../../../sip/message/message.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { parseCarrierNumber } from '../../base/e164.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
+import { parseCarrierNumber } from '../../base/values/e164.ts';
 import type { CallMetrics } from '../../calls/callMetrics.ts';
 import { maskNumber } from '../../calls/numbers/number.ts';
 import type {

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { Leases } from '../../calls/nodes/leases.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import { type TrunkHealthStore, UNKNOWN_HEALTH } from '../../calls/trunks/trunkHealth.ts';

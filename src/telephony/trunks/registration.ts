@@ -1,6 +1,6 @@
 import { unquote } from '../../../sip/message/grammar.ts';
 import type { SipResponse } from '../../../sip/message/message.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import { DEFAULT_SIP_PORT, type Trunk } from '../../calls/trunks/trunk.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
 import type { ReceivedResponse, SentRequest } from '../control/connection.ts';

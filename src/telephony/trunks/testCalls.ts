@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import {
   type ExpectedTestCall,
   type ExpectedTestCalls,

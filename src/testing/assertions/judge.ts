@@ -3,7 +3,7 @@ import { askForJson } from '../../engine/prompt/questions.ts';
 import { rehearsalOptions } from '../../engine/prompt/rehearsal.ts';
 import { judgeAnswer, judgeFormat } from '../../engine/prompt/structuredOutput.ts';
 import { UsageMeter } from '../../engine/turn/turnContext.ts';
-import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
+import type { ChatMessage } from '../../models/ports/chatMessage.ts';
 import type { Observation } from '../play/observation.ts';
 import type { PersonaModel } from '../play/persona.ts';
 import type { Verdict } from './verdict.ts';

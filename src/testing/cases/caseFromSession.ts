@@ -1,6 +1,6 @@
 import type { TestCaseInput, TestTurn, ToolMock } from '../../agents/testSuites/testCase.ts';
 import { invalid } from '../../base/errors.ts';
-import { isUuid } from '../../base/ids.ts';
+import { isUuid } from '../../base/values/ids.ts';
 import type { HistoryDetail } from '../../engine/history/historyStore.ts';
 import type { HistoryEvent, SessionMessage } from '../../engine/session/session.ts';
 import { BUILT_IN_DEFINITIONS } from '../../engine/tools/builtInTools.ts';

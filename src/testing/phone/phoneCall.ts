@@ -1,5 +1,5 @@
 import { CallwayError } from '../../base/errors.ts';
-import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import type { TextToSpeech } from '../../models/ports/textToSpeech.ts';
 import type { Interruption } from '../play/channel.ts';
 import { type CallerVoice, SOFT_EDGE_MS } from '../simulator/callerVoice.ts';
 import type { HeardSpeech } from '../simulator/heardSpeech.ts';

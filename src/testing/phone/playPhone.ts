@@ -1,7 +1,7 @@
-import type { MakeId } from '../../base/ids.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { TestCall } from '../../calls/setup/testCall.ts';
 import type { Impairment } from '../../media/transport/packetIo.ts';
-import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import type { TextToSpeech } from '../../models/ports/textToSpeech.ts';
 import { type PlayDeps, type Played, type PlayRequest, runPlay } from '../play/runPlay.ts';
 import { backgroundNoise } from '../simulator/backgroundNoise.ts';
 import { CallerVoice } from '../simulator/callerVoice.ts';

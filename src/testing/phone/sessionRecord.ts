@@ -1,5 +1,5 @@
 import { sleep } from '../../base/async/sleep.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { type Call, isRecordingFinal } from '../../calls/call.ts';
 import type { HistoryDetail } from '../../engine/history/historyStore.ts';
 import type { TurnHistory } from '../../engine/session/sessionStore.ts';

@@ -1,9 +1,9 @@
 import { evaluateExpression } from '../../agents/pathway/evaluateExpression.ts';
 import type { ToolMock } from '../../agents/testSuites/testCase.ts';
+import type { ComputeShares } from '../../base/async/computeShares.ts';
 import { sleep } from '../../base/async/sleep.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { ComputeShares } from '../../base/computeShares.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { BeforeStartDeps } from '../../engine/session/beforeStart.ts';
 import { parseArguments, type ToolOutcome, type ToolRunner } from '../../engine/tools/toolRunner.ts';
 

@@ -1,7 +1,7 @@
 import type { Persona } from '../../agents/testSuites/testCase.ts';
 import { rehearsalOptions } from '../../engine/prompt/rehearsal.ts';
-import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
-import type { ChatModel } from '../../providers/ports/chatModel.ts';
+import type { ChatMessage } from '../../models/ports/chatMessage.ts';
+import type { ChatModel } from '../../models/ports/chatModel.ts';
 import type { Exchange } from './observation.ts';
 
 const HANG_UP = '[hang up]';

@@ -1,6 +1,6 @@
 import type { Assertion } from '../../agents/testSuites/assertion.ts';
 import type { TestCase, TestTurn } from '../../agents/testSuites/testCase.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import type { CallerAction, Interruption, PlayChannel } from './channel.ts';
 import type { Exchange, Observation } from './observation.ts';

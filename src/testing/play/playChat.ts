@@ -1,9 +1,9 @@
 import { createGraph } from '../../agents/pathway/graph.ts';
 import type { TemplateCache } from '../../agents/pathway/templates.ts';
 import type { PatternMatcher } from '../../agents/schemaChecker.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { ComputeShares } from '../../base/computeShares.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { ComputeShares } from '../../base/async/computeShares.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import { createConversationEngine } from '../../engine/createConversationEngine.ts';
 import { type BeforeStartDeps, createBeforeStart } from '../../engine/session/beforeStart.ts';
 import type { SessionLock } from '../../engine/session/sessionLock.ts';

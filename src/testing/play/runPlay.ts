@@ -1,6 +1,6 @@
 import type { AgentRelease } from '../../agents/release.ts';
 import type { PatternMatcher } from '../../agents/schemaChecker.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { executionMode, type ModelChoice } from '../../engine/turn/turnContext.ts';
 import { judgeAssertion } from '../assertions/assertions.ts';
 import { askJudge } from '../assertions/judge.ts';

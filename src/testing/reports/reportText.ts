@@ -1,4 +1,4 @@
-import { escapeMarkup } from '../../base/markup.ts';
+import { escapeMarkup } from '../../base/values/markup.ts';
 
 /** Matches what XML 1.0 does not allow, even escaped. @see XML 1.0 section 2.2 */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed

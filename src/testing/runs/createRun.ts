@@ -3,7 +3,7 @@ import { type QuotaStore, requireQuota } from '../../agents/accounts/quotas.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { TestCase } from '../../agents/testSuites/testCase.ts';
 import { invalid, notFound } from '../../base/errors.ts';
-import { isUuid } from '../../base/ids.ts';
+import { isUuid } from '../../base/values/ids.ts';
 import type { RunInput } from './testRun.ts';
 import type { PlayedDefinition, RunCase, RunDetail, StoredRun, TestRunStore } from './testRunStore.ts';
 

@@ -1,8 +1,8 @@
 import type { AgentRelease } from '../../agents/release.ts';
 import { repeat } from '../../base/async/repeat.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { Channel } from '../../engine/session/session.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { Verdict } from '../assertions/verdict.ts';

@@ -1,5 +1,5 @@
 import type { TestCase } from '../../agents/testSuites/testCase.ts';
-import type { Page, PageOf } from '../../base/page.ts';
+import type { Page, PageOf } from '../../base/values/page.ts';
 import type { Channel } from '../../engine/session/session.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import type { PlayedSession } from '../play/testSessions.ts';

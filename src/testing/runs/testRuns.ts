@@ -1,7 +1,7 @@
 import type { AgentRelease } from '../../agents/release.ts';
 import type { TestCase } from '../../agents/testSuites/testCase.ts';
 import { CallwayError, notFound } from '../../base/errors.ts';
-import type { MakeId } from '../../base/ids.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { HistoryStore } from '../../engine/history/historyStore.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import { replayOf } from '../cases/caseFromSession.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { Impairment, PacketIo, PacketSocket } from '../../media/transport/packetIo.ts';
 import { createRandom } from './random.ts';
 

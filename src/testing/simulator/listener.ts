@@ -1,5 +1,5 @@
 import { FRAME_MS } from '../../media/codecs/codec.ts';
-import type { VoiceActivityDetection } from '../../providers/ports/voiceActivity.ts';
+import type { VoiceActivityDetection } from '../../models/ports/voiceActivity.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 
 /** Shorter pauses are part of a sentence. */

@@ -1,5 +1,5 @@
-import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
-import type { VoiceActivityDetection } from '../../providers/ports/voiceActivity.ts';
+import type { TextToSpeech } from '../../models/ports/textToSpeech.ts';
+import type { VoiceActivityDetection } from '../../models/ports/voiceActivity.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 import { SpeechListener, StreamClosedError } from './listener.ts';
 import type { Step } from './script.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
-import { normalizeNumber } from '../../base/e164.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { normalizeNumber } from '../../base/values/e164.ts';
 import type { CallLeg, InboundCall, LegEnd, Telephony } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';

@@ -1,10 +1,10 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Transcript } from '../../providers/ports/speechToText.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { TurnSettings } from '../../conversation/turnDetection/turnSettings.ts';
+import type { SessionHistory } from '../../conversation/turns/sessionHistory.ts';
+import type { Transcript } from '../../models/ports/speechToText.ts';
 import type { SpeechRecognition } from '../recognition/speechRecognition.ts';
 import type { TurnController } from '../turnController.ts';
-import type { TurnSettings } from '../turnDetection/turnSettings.ts';
-import type { SessionHistory } from '../turns/sessionHistory.ts';
 import type { AnsweredBy, AnsweringMachineDetector } from './answeringMachineDetector.ts';
 
 /** Words that have not come so long after they were spoken will not come. */

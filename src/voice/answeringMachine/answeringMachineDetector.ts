@@ -1,4 +1,4 @@
-import type { Utterance } from '../recognition/speechActivity.ts';
+import type { Utterance } from '../../conversation/turnDetection/speechActivity.ts';
 import { type BeepDetector, createBeepDetector } from './beepDetector.ts';
 import { countWords, type GreetingKind, greetingKindOf, isRecorded } from './greetingPhrases.ts';
 

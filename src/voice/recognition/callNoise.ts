@@ -1,5 +1,5 @@
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
-import type { NoiseSuppression, NoiseSuppressor } from '../../providers/ports/noiseSuppression.ts';
+import type { NoiseSuppression, NoiseSuppressor } from '../../models/ports/noiseSuppression.ts';
 
 export interface CallNoiseDeps {
   /** Suppresses noise; undefined on an installation that never does. */

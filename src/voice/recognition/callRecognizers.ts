@@ -1,9 +1,9 @@
+import type { TurnSettings } from '../../conversation/turnDetection/turnSettings.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
-import type { Recognizer } from '../../providers/ports/recognizer.ts';
-import type { RecognitionOptions, SpeechToText, Transcript } from '../../providers/ports/speechToText.ts';
+import type { Recognizer } from '../../models/ports/recognizer.ts';
+import type { RecognitionOptions, SpeechToText, Transcript } from '../../models/ports/speechToText.ts';
 import type { AudioStream } from '../audioStream.ts';
 import type { CallSpeech } from '../speech/callSpeech.ts';
-import type { TurnSettings } from '../turnDetection/turnSettings.ts';
 import { CallTranscription } from './callTranscription.ts';
 import {
   type RecognitionHints,

@@ -1,8 +1,8 @@
-import type { ModelError } from '../../providers/ports/modelError.ts';
-import type { Recognizer } from '../../providers/ports/recognizer.ts';
-import type { Transcript } from '../../providers/ports/speechToText.ts';
+import { hasWords, withWordsOnly } from '../../conversation/turns/recognizedWords.ts';
+import type { ModelError } from '../../models/ports/modelError.ts';
+import type { Recognizer } from '../../models/ports/recognizer.ts';
+import type { Transcript } from '../../models/ports/speechToText.ts';
 import { openTranscription, type TranscriptionOptions } from './openTranscription.ts';
-import { hasWords, withWordsOnly } from './recognizedWords.ts';
 import { type FrameContext, NO_WORDS, type Transcription } from './transcription.ts';
 
 /** What the caller says before the first recognizer is known: ten seconds of frames. */

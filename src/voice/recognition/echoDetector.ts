@@ -1,4 +1,4 @@
-import { VAD_FRAME_MS } from '../../providers/ports/voiceActivity.ts';
+import { VAD_FRAME_MS } from '../../models/ports/voiceActivity.ts';
 import { createCrossCorrelator } from './crossCorrelation.ts';
 
 /** A speech waveform below 2 kHz identifies its moment. */

@@ -1,5 +1,5 @@
+import { isSpeech, type Utterance } from '../../conversation/turnDetection/speechActivity.ts';
 import type { HeardSpeech } from '../../engine/history/historyStore.ts';
-import { isSpeech, type Utterance } from './speechActivity.ts';
 
 /**
  * What became of an utterance: its words were recognized, or it has none; `late` is one whose transcript failed or did

@@ -1,10 +1,10 @@
-import type { Clock } from '../../base/clock.ts';
-import type { ModelError } from '../../providers/ports/modelError.ts';
-import { isStreaming, type Recognizer } from '../../providers/ports/recognizer.ts';
-import type { RecognitionOptions, Transcript } from '../../providers/ports/speechToText.ts';
-import type { RecognitionConnectionOptions } from '../../providers/ports/streamingSpeechToText.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { RecognizerAbilities } from '../../conversation/turnDetection/endpointing.ts';
+import type { ModelError } from '../../models/ports/modelError.ts';
+import { isStreaming, type Recognizer } from '../../models/ports/recognizer.ts';
+import type { RecognitionOptions, Transcript } from '../../models/ports/speechToText.ts';
+import type { RecognitionConnectionOptions } from '../../models/ports/streamingSpeechToText.ts';
 import type { ThreadTime } from '../threadTime.ts';
-import type { RecognizerAbilities } from '../turnDetection/endpointing.ts';
 import { StreamTranscription, type TurnSignal } from './streamTranscription.ts';
 import { type Transcription, UtteranceTranscription } from './transcription.ts';
 

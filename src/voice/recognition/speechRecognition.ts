@@ -1,7 +1,3 @@
-import type { Transcript } from '../../providers/ports/speechToText.ts';
-import { VAD_FRAME_MS, type VoiceActivityDetector } from '../../providers/ports/voiceActivity.ts';
-import { createEchoDetector, type EchoDetector } from './echoDetector.ts';
-import type { HeardTally } from './heardSpeech.ts';
 import {
   closeUtterance,
   detectSpeech,
@@ -9,7 +5,11 @@ import {
   NO_SPEECH,
   type SpeechActivity,
   type Utterance,
-} from './speechActivity.ts';
+} from '../../conversation/turnDetection/speechActivity.ts';
+import type { Transcript } from '../../models/ports/speechToText.ts';
+import { VAD_FRAME_MS, type VoiceActivityDetector } from '../../models/ports/voiceActivity.ts';
+import { createEchoDetector, type EchoDetector } from './echoDetector.ts';
+import type { HeardTally } from './heardSpeech.ts';
 import { createSpeechEnd, type SpeechEnd } from './speechEnd.ts';
 import type { Transcription } from './transcription.ts';
 

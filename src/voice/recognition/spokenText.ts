@@ -1,5 +1,5 @@
-import type { Transcript } from '../../providers/ports/speechToText.ts';
-import type { RecognitionEvent } from '../../providers/ports/streamingSpeechToText.ts';
+import type { Transcript } from '../../models/ports/speechToText.ts';
+import type { RecognitionEvent } from '../../models/ports/streamingSpeechToText.ts';
 
 /** The longest utterance; the rest of what a recognizer reports is dropped. */
 const MAX_CHARACTERS = 10_000;

@@ -1,15 +1,15 @@
-import type { Clock, Timer } from '../../base/clock.ts';
-import { ModelError } from '../../providers/ports/modelError.ts';
-import type { Transcript } from '../../providers/ports/speechToText.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
+import type { Utterance } from '../../conversation/turnDetection/speechActivity.ts';
+import { ModelError } from '../../models/ports/modelError.ts';
+import type { Transcript } from '../../models/ports/speechToText.ts';
 import type {
   RecognitionConnection,
   RecognitionConnectionOptions,
   RecognitionEvent,
   StreamingSpeechToText,
-} from '../../providers/ports/streamingSpeechToText.ts';
-import { VAD_FRAME_MS } from '../../providers/ports/voiceActivity.ts';
+} from '../../models/ports/streamingSpeechToText.ts';
+import { VAD_FRAME_MS } from '../../models/ports/voiceActivity.ts';
 import type { ThreadTime } from '../threadTime.ts';
-import type { Utterance } from './speechActivity.ts';
 import { SpokenText } from './spokenText.ts';
 import type { FrameContext, Transcription } from './transcription.ts';
 

@@ -1,7 +1,7 @@
-import type { Clock } from '../../base/clock.ts';
-import { isStreaming, type Recognizer } from '../../providers/ports/recognizer.ts';
-import type { RecognitionOptions, Transcript } from '../../providers/ports/speechToText.ts';
-import type { StreamingSpeechToText } from '../../providers/ports/streamingSpeechToText.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { isStreaming, type Recognizer } from '../../models/ports/recognizer.ts';
+import type { RecognitionOptions, Transcript } from '../../models/ports/speechToText.ts';
+import type { StreamingSpeechToText } from '../../models/ports/streamingSpeechToText.ts';
 import { NO_WORDS } from './transcription.ts';
 
 /** The words of a streaming recognizer that does not end its turn are as they are by then. */

@@ -1,11 +1,11 @@
+import type { Utterance } from '../../conversation/turnDetection/speechActivity.ts';
 import type {
   RecognitionOptions,
   RecognitionStream,
   SpeechToText,
   Transcript,
-} from '../../providers/ports/speechToText.ts';
-import { VAD_FRAME_MS } from '../../providers/ports/voiceActivity.ts';
-import type { Utterance } from './speechActivity.ts';
+} from '../../models/ports/speechToText.ts';
+import { VAD_FRAME_MS } from '../../models/ports/voiceActivity.ts';
 
 /** Audio kept from before the onset was certain; first consonants are soft. */
 const PRE_ROLL_MS = 300;

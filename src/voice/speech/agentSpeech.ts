@@ -1,19 +1,23 @@
+import type {
+  AnswerSpeech,
+  AnswerSpeechEvents,
+  HeardSource,
+} from '../../conversation/speech/answerSpeech.ts';
+import { isSpoken } from '../../conversation/speech/editedText.ts';
+import { type InterruptionPolicy, PiecePolicies } from '../../conversation/speech/piecePolicies.ts';
+import { createSentenceSplitter } from '../../conversation/speech/sentenceSplitter.ts';
+import { spokenRequest, startsLineAt } from '../../conversation/speech/spokenText.ts';
+import { WrittenText } from '../../conversation/speech/writtenText.ts';
+import { DEFAULT_LANGUAGE } from '../../conversation/turnDetection/turnSettings.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import { FRAME_MS } from '../../media/codecs/codec.ts';
-import type { SpokenAnswer } from '../../providers/ports/chatModel.ts';
-import { DEFAULT_LANGUAGE } from '../turnDetection/turnSettings.ts';
-import type { AnswerSpeech, AnswerSpeechEvents, HeardSource } from './answerSpeech.ts';
+import type { SpokenAnswer } from '../../models/ports/chatModel.ts';
 import type { CallSpeech, SessionSynthesis } from './callSpeech.ts';
-import { isSpoken } from './editedText.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
-import { type InterruptionPolicy, PiecePolicies } from './piecePolicies.ts';
-import { createSentenceSplitter } from './sentenceSplitter.ts';
 import { SpeechPlayout, type SpeechPlayoutDeps } from './speechPlayout.ts';
 import { firstAudible, withoutLeadingSilence } from './speechSynthesis.ts';
 import { SpokenPiece } from './spokenPiece.ts';
-import { spokenRequest, startsLineAt } from './spokenText.ts';
-import { WrittenText } from './writtenText.ts';
 
 /** Speech synthesized ahead of what is heard: enough for a slow sentence, little to discard on an interruption. */
 const LOOKAHEAD_MS = 8000;

@@ -1,9 +1,9 @@
 import { isDefaultSpeech, type SpeechConfig } from '../../agents/speech/speechConfig.ts';
-import type { Clock } from '../../base/clock.ts';
-import { ModelError, skippedError } from '../../providers/ports/modelError.ts';
-import type { Recognizer } from '../../providers/ports/recognizer.ts';
-import { type Synthesizer, takesWords } from '../../providers/ports/synthesizer.ts';
-import type { AgentVoice, SpokenVoice, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { ModelError, skippedError } from '../../models/ports/modelError.ts';
+import type { Recognizer } from '../../models/ports/recognizer.ts';
+import { type Synthesizer, takesWords } from '../../models/ports/synthesizer.ts';
+import type { AgentVoice, SpokenVoice, TextToSpeech } from '../../models/ports/textToSpeech.ts';
 import type { CallProviders, OwnDefaults, ProviderFallback } from '../speechProviders.ts';
 import { type SpeechCache, SpeechSynthesis } from './speechSynthesis.ts';
 import { StreamedSynthesis } from './streamedSynthesis.ts';

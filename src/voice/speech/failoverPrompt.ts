@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { WrittenText } from '../../conversation/speech/writtenText.ts';
 import { concatenated } from '../../media/pcm16.ts';
 import type { AudioStream } from '../audioStream.ts';
 import type { SessionSynthesis } from './callSpeech.ts';
-import { WrittenText } from './writtenText.ts';
 
 /** What the caller hears when this node fails. */
 export interface FailoverTexts {

@@ -1,7 +1,7 @@
-import type { TimedWord } from '../../providers/ports/streamingSpeechToText.ts';
-import { isSpoken, WORD } from './editedText.ts';
-import { estimatedMs } from './spokenText.ts';
-import type { WrittenText } from './writtenText.ts';
+import { isSpoken, WORD } from '../../conversation/speech/editedText.ts';
+import { estimatedMs } from '../../conversation/speech/spokenText.ts';
+import type { WrittenText } from '../../conversation/speech/writtenText.ts';
+import type { TimedWord } from '../../models/ports/streamingSpeechToText.ts';
 
 /** Softer samples are the silence around the words. */
 const VOICED = 400;

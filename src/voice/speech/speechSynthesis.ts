@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { type LinkedAbort, linkAbort } from '../../base/async/linkedAbort.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import { concatenated } from '../../media/pcm16.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
-import { ModelError, type ModelErrorCode } from '../../providers/ports/modelError.ts';
-import type { SynthesisRequest, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import { ModelError, type ModelErrorCode } from '../../models/ports/modelError.ts';
+import type { SynthesisRequest, TextToSpeech } from '../../models/ports/textToSpeech.ts';
 
 /** Half an hour of telephone speech. */
 const CACHE_BYTES = 32 * 1024 * 1024;

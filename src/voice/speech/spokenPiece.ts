@@ -1,5 +1,5 @@
 import { isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
-import type { SpokenAnswer } from '../../providers/ports/chatModel.ts';
+import type { SpokenAnswer } from '../../models/ports/chatModel.ts';
 import { resamplerTo } from './speechSynthesis.ts';
 
 /** What a model says itself in one answer: its samples at the stream's rate, and how much of them was heard. */

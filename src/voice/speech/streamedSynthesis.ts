@@ -1,17 +1,14 @@
 import { linkAbort } from '../../base/async/linkedAbort.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { isSpoken } from '../../conversation/speech/editedText.ts';
+import { createSentenceSplitter } from '../../conversation/speech/sentenceSplitter.ts';
+import { spokenRequest, startsLineAt } from '../../conversation/speech/spokenText.ts';
+import type { WrittenText } from '../../conversation/speech/writtenText.ts';
 import { isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
-import type {
-  StreamingTextToSpeech,
-  SynthesisConnection,
-} from '../../providers/ports/streamingTextToSpeech.ts';
-import type { AgentVoice } from '../../providers/ports/textToSpeech.ts';
-import { isSpoken } from './editedText.ts';
-import { createSentenceSplitter } from './sentenceSplitter.ts';
+import type { StreamingTextToSpeech, SynthesisConnection } from '../../models/ports/streamingTextToSpeech.ts';
+import type { AgentVoice } from '../../models/ports/textToSpeech.ts';
 import type { SpeechSynthesis } from './speechSynthesis.ts';
-import { spokenRequest, startsLineAt } from './spokenText.ts';
 import { type SpeechSink, StreamedText } from './streamedText.ts';
-import type { WrittenText } from './writtenText.ts';
 
 export interface StreamedSynthesisDeps {
   readonly textToSpeech: StreamingTextToSpeech;

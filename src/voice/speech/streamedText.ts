@@ -1,19 +1,25 @@
 import { linkAbort } from '../../base/async/linkedAbort.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
+import { isSpoken, WORD } from '../../conversation/speech/editedText.ts';
+import {
+  estimatedMs,
+  lastWordEnd,
+  speakableEnd,
+  spokenForm,
+  startsLineAt,
+} from '../../conversation/speech/spokenText.ts';
+import type { WrittenText } from '../../conversation/speech/writtenText.ts';
 import type { SampleRateHz } from '../../media/resample/resampler.ts';
-import { ModelError } from '../../providers/ports/modelError.ts';
-import type { TimedWord } from '../../providers/ports/streamingSpeechToText.ts';
+import { ModelError } from '../../models/ports/modelError.ts';
+import type { TimedWord } from '../../models/ports/streamingSpeechToText.ts';
 import type {
   StreamingTextToSpeech,
   SynthesisConnection,
   SynthesisEvent,
   SynthesisStream,
-} from '../../providers/ports/streamingTextToSpeech.ts';
-import type { AgentVoice } from '../../providers/ports/textToSpeech.ts';
-import { isSpoken, WORD } from './editedText.ts';
+} from '../../models/ports/streamingTextToSpeech.ts';
+import type { AgentVoice } from '../../models/ports/textToSpeech.ts';
 import { firstAudible, resamplerTo } from './speechSynthesis.ts';
-import { estimatedMs, lastWordEnd, speakableEnd, spokenForm, startsLineAt } from './spokenText.ts';
-import type { WrittenText } from './writtenText.ts';
 
 /** The longest time from the first words to their sound, and between two sounds of a text that is complete. */
 const SOUND_TIMEOUT_MS = 1500;

@@ -1,8 +1,8 @@
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { ChatModel } from '../../providers/ports/chatModel.ts';
-import type { ModelError } from '../../providers/ports/modelError.ts';
-import type { SpeechToText } from '../../providers/ports/speechToText.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { ChatModel } from '../../models/ports/chatModel.ts';
+import type { ModelError } from '../../models/ports/modelError.ts';
+import type { SpeechToText } from '../../models/ports/speechToText.ts';
 import type { AudioStream } from '../audioStream.ts';
 import type { CallEngines, ProviderFallback } from '../speechProviders.ts';
 import { EngineConversation, type EngineConversationDeps } from './engineConversation.ts';

@@ -1,6 +1,6 @@
-import type { ChatEvent, SpokenAnswer } from '../../providers/ports/chatModel.ts';
-import { ModelError } from '../../providers/ports/modelError.ts';
-import type { SpeechToSpeech, SpeechToSpeechEvent } from '../../providers/ports/speechToSpeech.ts';
+import type { ChatEvent, SpokenAnswer } from '../../models/ports/chatModel.ts';
+import { ModelError } from '../../models/ports/modelError.ts';
+import type { SpeechToSpeech, SpeechToSpeechEvent } from '../../models/ports/speechToSpeech.ts';
 
 /** The longest speech of one answer: a server that sends more has failed, or tries to fill the memory. */
 const MAX_SPEECH_MS = 180_000;

@@ -1,13 +1,13 @@
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from '../../providers/ports/chatModel.ts';
-import { ModelError } from '../../providers/ports/modelError.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
+import type { ChatMessage } from '../../models/ports/chatMessage.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../../models/ports/chatModel.ts';
+import { ModelError } from '../../models/ports/modelError.ts';
 import type {
   SpeechToSpeech,
   SpeechToSpeechConnection,
   SpeechToSpeechEvent,
-} from '../../providers/ports/speechToSpeech.ts';
+} from '../../models/ports/speechToSpeech.ts';
 import type { CallEngines } from '../speechProviders.ts';
 import { EngineAnswer } from './engineAnswer.ts';
 import { EngineListening, type TranscribeFrames } from './engineListening.ts';

@@ -1,11 +1,11 @@
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { SpeechToSpeechConnection } from '../../providers/ports/speechToSpeech.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
+import type { SpeechToSpeechConnection } from '../../models/ports/speechToSpeech.ts';
 import type {
   RecognitionOptions,
   RecognitionStream,
   SpeechToText,
   Transcript,
-} from '../../providers/ports/speechToText.ts';
+} from '../../models/ports/speechToText.ts';
 import { NO_WORDS } from '../recognition/transcription.ts';
 
 /** The answer does not wait longer for the caller's words. */

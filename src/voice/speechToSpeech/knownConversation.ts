@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
+import type { ChatMessage } from '../../models/ports/chatMessage.ts';
 
 /** What one connection's model has heard and said, to tell it the rest of the conversation and nothing twice. */
 export class KnownConversation {

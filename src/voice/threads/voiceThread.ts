@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
-import type { Clock } from '../../base/clock.ts';
-import { WatchedThread } from '../../base/watchedThread.ts';
+import { WatchedThread } from '../../base/threads/watchedThread.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import {
   type FromVoiceThread,
   type LoopDelay,

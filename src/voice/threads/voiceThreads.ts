@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { LoopDelay } from './threadMessages.ts';
 import { VoiceThread } from './voiceThread.ts';
 

@@ -1,5 +1,5 @@
 import { renderTemplate, type Variables } from '../../agents/pathway/templates.ts';
-import { languageCode } from '../../base/languageCode.ts';
+import { languageCode } from '../../base/values/languageCode.ts';
 import type { Session } from '../../engine/session/session.ts';
 import type { StreamParty } from '../audioStream.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { AudioStream, StreamParty } from '../audioStream.ts';
 import { AgentSpeech } from '../speech/agentSpeech.ts';
 import type { SessionSynthesis } from '../speech/callSpeech.ts';

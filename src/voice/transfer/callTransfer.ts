@@ -1,8 +1,8 @@
 import { TRANSFER_OUTCOMES } from '../../agents/transferOptions.ts';
+import type { AgentTurnQueue } from '../../conversation/turns/agentTurnQueue.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import type { TransferStatus } from '../../media/agentStream/streamClient.ts';
 import type { TurnController } from '../turnController.ts';
-import type { AgentTurnQueue } from '../turns/agentTurnQueue.ts';
 
 /** A peer that reports no transfer status has completed the transfer by then, or will not. */
 const STATUS_TIMEOUT_MS = 45_000;

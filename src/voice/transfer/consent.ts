@@ -1,4 +1,4 @@
-import { languageCode } from '../../base/languageCode.ts';
+import { languageCode } from '../../base/values/languageCode.ts';
 
 /** What people say to take a call, or to refuse it. Refusals are looked for first: "no, yes I mean" is rare, "not ok" is not. */
 interface Consent {

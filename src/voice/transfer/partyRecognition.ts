@@ -1,7 +1,7 @@
 import type { SpeechConfig } from '../../agents/speech/speechConfig.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Recognizer } from '../../providers/ports/recognizer.ts';
-import type { VoiceActivityDetection } from '../../providers/ports/voiceActivity.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { Recognizer } from '../../models/ports/recognizer.ts';
+import type { VoiceActivityDetection } from '../../models/ports/voiceActivity.ts';
 import type { AudioStream } from '../audioStream.ts';
 import { CallTranscription } from '../recognition/callTranscription.ts';
 import { SpeechRecognition } from '../recognition/speechRecognition.ts';

@@ -8,8 +8,8 @@ import {
   templateVariables,
   templateWords,
 } from '../../../src/agents/pathway/templates.ts';
+import { startStopwatch } from '../../../src/base/async/stopwatch.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
-import { startStopwatch } from '../../../src/base/stopwatch.ts';
 
 function renderAndMissing(template: string, variables: Record<string, unknown> = {}) {
   const missing: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { CallwayError, invalid } from '../../../src/base/errors.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { calling, done, saying, toolCall } from '../../support/fakeEngine.ts';
 import { LEGACY_SUNSET, startTestServer } from '../../support/httpServer.ts';
 import { events, LEGACY, useChatApi, user, V1, WEATHER } from './support/chatApi.ts';

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { calling, saying, toolCall } from '../../support/fakeEngine.ts';
 import { PROJECT_ID, SECRET_KEY, startTestServer, type TestServer } from '../../support/httpServer.ts';
 import { detectLeaks } from '../../support/leaks.ts';

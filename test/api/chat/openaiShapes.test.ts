@@ -2,7 +2,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { CallwayError, unavailable } from '../../../src/base/errors.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { calling, saying, toolCall } from '../../support/fakeEngine.ts';
 import {
   PROJECT_ID,

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { replyWithError } from '../../../src/api/errors.ts';
 import { shareFairly } from '../../../src/api/plugins/fairness.ts';
 import type { App } from '../../../src/api/ports.ts';
-import { ComputeShares } from '../../../src/base/computeShares.ts';
+import { ComputeShares } from '../../../src/base/async/computeShares.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
 let app: App;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { makeApiKey } from '../../../src/agents/accounts/apiKey.ts';
-import { uuidV7 } from '../../../src/base/ids.ts';
+import { uuidV7 } from '../../../src/base/values/ids.ts';
 import { ADMIN_TOKEN, createTestApp, type TestApp } from '../support/testApp.ts';
 
 const SUNSET = '2026-06-10T12:00:00.000Z';

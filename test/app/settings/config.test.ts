@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, readEnvironment } from '../../../src/app/settings/config.ts';
 import { ConfigurationError } from '../../../src/base/configurationError.ts';
-import { DEFAULT_CHAT_MODELS } from '../../../src/providers/ports/modelCatalog.ts';
+import { DEFAULT_CHAT_MODELS } from '../../../src/models/ports/modelCatalog.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
 function problemsOf(environment: Record<string, string>): string[] {

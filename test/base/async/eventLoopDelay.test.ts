@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { measureEventLoopDelay, setDelayAwareTimer } from '../../../src/base/async/eventLoopDelay.ts';
-import type { Clock } from '../../../src/base/clock.ts';
+import type { Clock } from '../../../src/base/values/clock.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 /** A clock whose process can be blocked: timers that are due meanwhile fire at the end. */

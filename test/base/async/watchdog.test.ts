@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { createWatchdog } from '../../../src/base/async/watchdog.ts';
-import type { Clock } from '../../../src/base/clock.ts';
+import type { Clock } from '../../../src/base/values/clock.ts';
 
 const LIMIT_MS = 30_000;
 

@@ -7,7 +7,7 @@ import {
   sealMedia,
 } from '../../../src/calls/numbers/callMedia.ts';
 import { phoneNumberInput, phoneNumberPatch } from '../../../src/calls/numbers/phoneNumber.ts';
-import { twilioSignature } from '../../../src/streams/dialects/twilioSignature.ts';
+import { twilioSignature } from '../../../src/dialects/twilioSignature.ts';
 
 const BOT = { url: 'wss://bot.example/audio', dialect: 'callway' } as const;
 const authorization = { key: 'AUTHORIZATION', value: 'x' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { normalizeNumber, parseCarrierNumber } from '../../../src/base/e164.ts';
+import { normalizeNumber, parseCarrierNumber } from '../../../src/base/values/e164.ts';
 import { formatNumber, maskNumber, requireNumber } from '../../../src/calls/numbers/number.ts';
 import { isClaimVerified, type NumberOwnership } from '../../../src/calls/numbers/numberClaim.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CallwayError } from '../../../src/base/errors.ts';
-import { uuidV7 } from '../../../src/base/ids.ts';
+import { uuidV7 } from '../../../src/base/values/ids.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { CallRecordings } from '../../../src/calls/recording/callRecordings.ts';
 import type { RecordingLength } from '../../../src/calls/recording/recordingStore.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/app/settings/config.ts';
 import { configuredModels } from '../../../src/app/settings/configuredModels.ts';
 import { checkModels } from '../../../src/cli/doctor/models.ts';
-import type { EndpointAnswer } from '../../../src/providers/openai/probe.ts';
+import type { EndpointAnswer } from '../../../src/vendors/openai/probe.ts';
 
 const refusing = () => Promise.reject(Object.assign(new Error(), { code: 'ECONNREFUSED' }));
 

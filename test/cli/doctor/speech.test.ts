@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/app/settings/config.ts';
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
 import { checkSpeech } from '../../../src/cli/doctor/speech/checkSpeech.ts';
 import { tone } from '../../media/support/signals.ts';
-import { HEARD, serveVendors, type VendorServer } from '../../providers/support/vendorServer.ts';
+import { HEARD, serveVendors, type VendorServer } from '../../models/support/vendorServer.ts';
 
 const KEY = 'key-of-the-vendor';
 const SAMPLE = { text: 'Hello there.', samples: tone(16_000, 1000, 1600), sampleRateHz: 16_000 };

@@ -7,7 +7,7 @@ import type { RealtimeServerEvent } from 'openai/resources/realtime/realtime';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { twilioSignature } from '../../../src/streams/dialects/twilioSignature.ts';
+import { twilioSignature } from '../../../src/dialects/twilioSignature.ts';
 import { record } from '../../streams/support/socketPair.ts';
 import { type Dialect, streamPeer } from './support/bot.ts';
 import { phoneInstallation } from './support/installation.ts';

@@ -33,7 +33,7 @@ const BETWEEN_SOUNDS_MS = 300;
 const LONGEST_SPEECH_MS = 5000 + 500 * 'Well, speech never stops speaking.'.length;
 
 const loud = new Uint8Array(Int16Array.from({ length: 2400 }, (_, n) => 8000 * Math.sin(n / 4)).buffer);
-/** Faults of an endpoint, permanent and on each request: one of each kind. `test/providers/openai` has all of them. */
+/** Faults of an endpoint, permanent and on each request: one of each kind. `test/vendors/openai` has all of them. */
 const FAULTS = {
   'refuses the key': { status: 401, body: '{"error":{"message":"who are you","code":null}}' },
   hangs: 'hang',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
+import type { ChatRequest } from '../../../src/models/ports/chatModel.ts';
 import { type MemoryEngine, memoryEngine } from '../../support/memoryEngine.ts';
 import { nodeOf, type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import { systemClock } from '../../../src/base/clock.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
 import { createBeforeStart } from '../../../src/engine/session/beforeStart.ts';
-import type { GuardedRequest } from '../../../src/infra/httpClient/client.ts';
+import type { GuardedRequest } from '../../../src/http/client.ts';
 import { type MemoryOptions, memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { createTemplateCache } from '../../../src/agents/pathway/templates.ts';
 import type { HttpTool } from '../../../src/agents/tool.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import { ComputeShares } from '../../../src/base/computeShares.ts';
+import { ComputeShares } from '../../../src/base/async/computeShares.ts';
 import { invalid } from '../../../src/base/errors.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
 import { createToolRunner } from '../../../src/engine/tools/toolRunner.ts';
-import type { GuardedRequest } from '../../../src/infra/httpClient/client.ts';
+import type { GuardedRequest } from '../../../src/http/client.ts';
 
 const FORM = { key: 'Content-Type', value: 'application/x-www-form-urlencoded' };
 const PROPERTIES = { nights: { type: 'integer' }, refused: {} };

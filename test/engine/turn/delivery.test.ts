@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Session } from '../../../src/engine/session/session.ts';
 import type { CurrentNode, Delivered, SpokenDelivery } from '../../../src/engine/turn/delivery.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { memoryEngine } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 

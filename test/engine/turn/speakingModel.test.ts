@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { TurnInput, TurnOutput } from '../../../src/engine/turn/turn.ts';
-import type { ChatModel } from '../../../src/providers/ports/chatModel.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import type { ChatModel } from '../../../src/models/ports/chatModel.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { TurnOutput } from '../../../src/engine/turn/turn.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 import { pathway } from './support/bookingPathway.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { TurnInput } from '../../../src/engine/turn/turn.ts';
 import { TurnTrace } from '../../../src/engine/turn/turnTrace.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { recordTraces } from '../../support/recordedTraces.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';

@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-import { uuidV7 } from '../../../src/base/ids.ts';
+import { uuidV7 } from '../../../src/base/values/ids.ts';
 import { newSessionState, type Session } from '../../../src/engine/session/session.ts';
 import { createTurnSpool } from '../../../src/infra/files/turnSpool.ts';
 import { tempDir } from '../../support/tempDir.ts';

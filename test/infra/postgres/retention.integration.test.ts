@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import type { RetentionDaysPatch } from '../../../src/agents/accounts/retention.ts';
-import { uuidV7 } from '../../../src/base/ids.ts';
+import { uuidV7 } from '../../../src/base/values/ids.ts';
 import { EXPIRED, type Expired, removeExpired } from '../../../src/infra/postgres/retention.ts';
 import { makeCall } from './support/calls.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from './support/databases.ts';

@@ -8,8 +8,8 @@ import { starterPathway } from '../../../src/agents/pathway/schema/starterPathwa
 import type { TestCase } from '../../../src/agents/testSuites/testCase.ts';
 import type { TestSuite } from '../../../src/agents/testSuites/testSuite.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
-import { uuidV7 } from '../../../src/base/ids.ts';
 import { createSealer } from '../../../src/base/sealer.ts';
+import { uuidV7 } from '../../../src/base/values/ids.ts';
 import { createStorage } from '../../../src/infra/postgres/storage.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from './support/databases.ts';
 

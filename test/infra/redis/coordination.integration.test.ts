@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { systemClock } from '../../../src/base/clock.ts';
-import { uuidV7 } from '../../../src/base/ids.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
+import { uuidV7 } from '../../../src/base/values/ids.ts';
 import type { NodeMessage } from '../../../src/calls/nodes/nodeBus.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
 import type { StreamedEvent } from '../../../src/events/eventFeed.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
 import type { TextChunk } from '../../../src/knowledge/chunking/chunker.ts';
 import { DocumentParser } from '../../../src/knowledge/ingest/documentParser.ts';
 import type { ParseLimits } from '../../../src/knowledge/ingest/parserMessages.ts';

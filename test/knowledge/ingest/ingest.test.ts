@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 
 import { type IngestDeps, ingest } from '../../../src/knowledge/ingest/ingest.ts';
 import type { ChunkStore, DatasetStore, IngestionTask } from '../../../src/knowledge/stores.ts';
-import { OPENAI_EMBEDDING_MODELS } from '../../../src/providers/ports/embedder.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { OPENAI_EMBEDDING_MODELS } from '../../../src/models/ports/embedder.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const ENCODER = OPENAI_EMBEDDING_MODELS['text-embedding-3-small'];

@@ -4,7 +4,7 @@ import { characterPairs } from '../../../src/knowledge/search/characterPairs.ts'
 import { fuse } from '../../../src/knowledge/search/fuse.ts';
 import { createRetrieval, type SearchOptions } from '../../../src/knowledge/search/retrieval.ts';
 import type { FoundChunk, MatchingChunk } from '../../../src/knowledge/stores.ts';
-import { LOCAL_EMBEDDING_MODEL } from '../../../src/providers/ports/embedder.ts';
+import { LOCAL_EMBEDDING_MODEL } from '../../../src/models/ports/embedder.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const chunk = (id: string, score: number): FoundChunk => ({

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { getPriority } from 'node:os';
 import { expect, test } from 'vitest';
 
-import { startThread } from '../../../src/base/thread.ts';
+import { startThread } from '../../../src/base/threads/thread.ts';
 import type { RaisedPriority } from './fixtures/priorityThread.ts';
 
 test('The priority and the policy of the calling thread alone are raised, where that is allowed', async () => {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createPocketsphinx, type Pocketsphinx } from '../../../offline/recognition/pocketsphinx.ts';
-import { startProcess } from '../../../src/base/childProcess.ts';
-import { startThread } from '../../../src/base/thread.ts';
+import { startProcess } from '../../../src/base/threads/childProcess.ts';
+import { startThread } from '../../../src/base/threads/thread.ts';
 import { startChild } from '../../support/child.ts';
 
 const SERVICE = fileURLToPath(new URL('support/service.ts', import.meta.url));

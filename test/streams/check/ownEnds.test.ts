@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
-
+import {
+  clientDialectNames,
+  findClientDialect,
+  findDialect,
+  isTextDialect,
+} from '../../../src/dialects/index.ts';
 import { AgentConnection } from '../../../src/media/agentStream/agentConnection.ts';
 import { carrierDialectNames, findCarrierDialect } from '../../../src/streams/check/carrierDialects.ts';
 import { checkBot } from '../../../src/streams/check/checkBot.ts';
 import { checkGateway } from '../../../src/streams/check/checkGateway.ts';
 import type { Finding } from '../../../src/streams/check/finding.ts';
 import { SocketStreamClient } from '../../../src/streams/connectStream.ts';
-import {
-  clientDialectNames,
-  findClientDialect,
-  findDialect,
-  isTextDialect,
-} from '../../../src/streams/dialects/index.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { drive, memorySockets } from '../support/memorySockets.ts';
 import { serveAgent } from '../support/servedAgent.ts';

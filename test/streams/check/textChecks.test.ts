@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
-
+import { conversationRelay } from '../../../src/dialects/conversationRelay.ts';
+import type { TextBotHandler } from '../../../src/dialects/textDialect.ts';
 import { acceptTextStream } from '../../../src/streams/acceptStream.ts';
 import type { Finding } from '../../../src/streams/check/finding.ts';
 import { checkTextBot } from '../../../src/streams/check/text/checkTextBot.ts';
 import { checkTextGateway } from '../../../src/streams/check/text/checkTextGateway.ts';
-import { conversationRelay } from '../../../src/streams/dialects/conversationRelay.ts';
-import type { TextBotHandler } from '../../../src/streams/dialects/textDialect.ts';
 import { PROJECT } from '../../support/memoryEngine.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
-import { textCall } from '../../voice/text/support/textCall.ts';
+import { textCall } from '../../text/support/textCall.ts';
 import { drive, type MemorySocket, memorySockets } from '../support/memorySockets.ts';
 
 type Message = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 
-import type { StreamMessage } from '../../../src/streams/dialects/dialect.ts';
+import type { StreamMessage } from '../../../src/dialects/dialect.ts';
 import {
   CLOSE_WITHOUT_CODE,
   CLOSING,

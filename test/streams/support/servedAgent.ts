@@ -1,6 +1,6 @@
-import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
+import type { DialectName } from '../../../src/dialects/index.ts';
+import type { SpeechToText } from '../../../src/models/ports/speechToText.ts';
 import { acceptStream } from '../../../src/streams/acceptStream.ts';
-import type { DialectName } from '../../../src/streams/dialects/index.ts';
 import type { StreamSocket } from '../../../src/streams/transport/streamSocket.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { VoiceSession } from '../../../src/voice/voiceSession.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
 import { createConnectStream } from '../../../src/streams/connectStream.ts';
 import type { StreamGrant } from '../../../src/streams/streamTickets.ts';
 import {

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type SipServer, startSipServer } from '../../../sip/server.ts';
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
 import {
   type ControlOptions,
   connectControl,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
 import type { StoredDialog } from '../../../src/calls/dialogStore.ts';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import { endLostDialogs } from '../../../src/telephony/leg/lostDialogs.ts';

@@ -5,9 +5,9 @@ import { type PathwayInput, pathwaySchema } from '../../../src/agents/pathway/sc
 import { createTemplateCache } from '../../../src/agents/pathway/templates.ts';
 import { testCaseInput } from '../../../src/agents/testSuites/testCase.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
-import { ComputeShares } from '../../../src/base/computeShares.ts';
-import { uuidV7 } from '../../../src/base/ids.ts';
-import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
+import { ComputeShares } from '../../../src/base/async/computeShares.ts';
+import { uuidV7 } from '../../../src/base/values/ids.ts';
+import type { ChatRequest } from '../../../src/models/ports/chatModel.ts';
 import { playChat } from '../../../src/testing/play/playChat.ts';
 import type { Played } from '../../../src/testing/play/runPlay.ts';
 import { nodeOf, type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';

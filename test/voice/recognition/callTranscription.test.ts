@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
-import type { Recognizer } from '../../../src/providers/ports/recognizer.ts';
-import type { RecognitionConnectionOptions } from '../../../src/providers/ports/streamingSpeechToText.ts';
+import type { Utterance } from '../../../src/conversation/turnDetection/speechActivity.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
+import type { Recognizer } from '../../../src/models/ports/recognizer.ts';
+import type { RecognitionConnectionOptions } from '../../../src/models/ports/streamingSpeechToText.ts';
 import { CallTranscription } from '../../../src/voice/recognition/callTranscription.ts';
-import type { Utterance } from '../../../src/voice/recognition/speechActivity.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';
 import { scriptedCaller } from '../support/scriptedSpeech.ts';

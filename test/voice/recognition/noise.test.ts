@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createLocalTextToSpeech } from '../../../src/providers/local/textToSpeech.ts';
-import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
-import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
+import type { VoiceActivityDetection } from '../../../src/models/ports/voiceActivity.ts';
+import { createWebrtcVad } from '../../../src/vendors/fvad/webrtc.ts';
+import { createLocalTextToSpeech } from '../../../src/vendors/local/textToSpeech.ts';
 import { atLevel, type LineNoise, lineNoise, whispered } from '../../support/lineNoise.ts';
 import { recordedSession, speechOf } from '../support/recordedSession.ts';
 

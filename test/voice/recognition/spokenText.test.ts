@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RecognitionEvent } from '../../../src/providers/ports/streamingSpeechToText.ts';
+import type { RecognitionEvent } from '../../../src/models/ports/streamingSpeechToText.ts';
 import { SpokenText } from '../../../src/voice/recognition/spokenText.ts';
 
 type TextEvent = Parameters<SpokenText['on']>[0];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
-import type { Transcript } from '../../../src/providers/ports/speechToText.ts';
-import type { Utterance } from '../../../src/voice/recognition/speechActivity.ts';
+import type { Utterance } from '../../../src/conversation/turnDetection/speechActivity.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
+import type { Transcript } from '../../../src/models/ports/speechToText.ts';
 import { StreamTranscription } from '../../../src/voice/recognition/streamTranscription.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';

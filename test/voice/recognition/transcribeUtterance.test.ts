@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
-import type { RecognitionEvent } from '../../../src/providers/ports/streamingSpeechToText.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
+import type { RecognitionEvent } from '../../../src/models/ports/streamingSpeechToText.ts';
 import { transcribeUtterance } from '../../../src/voice/recognition/transcribeUtterance.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createBreakers } from '../../../src/providers/circuitBreaker.ts';
-import type { Recognizer } from '../../../src/providers/ports/recognizer.ts';
-import type { StreamingSpeechToText } from '../../../src/providers/ports/streamingSpeechToText.ts';
-import { createRecognizerChain } from '../../../src/providers/recognition/recognizerChain.ts';
+import { createBreakers } from '../../../src/models/failover/circuitBreaker.ts';
+import type { Recognizer } from '../../../src/models/ports/recognizer.ts';
+import type { StreamingSpeechToText } from '../../../src/models/ports/streamingSpeechToText.ts';
+import { createRecognizerChain } from '../../../src/models/recognition/recognizerChain.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { callWith } from '../support/callWith.ts';
 import { scriptedCaller } from '../support/scriptedSpeech.ts';

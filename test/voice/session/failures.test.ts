@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';
 import {
   eventsOf,

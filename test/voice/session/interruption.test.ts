@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { sleep } from '../../../src/base/async/sleep.ts';
-import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
+import type { ChatRequest } from '../../../src/models/ports/chatModel.ts';
 import { delayedSaves } from '../../support/delayedSaves.ts';
 import {
   eventsOf,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
-import type { RecognitionConnectionOptions } from '../../../src/providers/ports/streamingSpeechToText.ts';
+import type { RecognitionConnectionOptions } from '../../../src/models/ports/streamingSpeechToText.ts';
 import { callWith, PLACES } from '../support/callWith.ts';
 import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';
 import { scriptedSynthesizer } from '../support/scriptedSynthesizer.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NoiseSuppression } from '../../../src/providers/ports/noiseSuppression.ts';
+import type { NoiseSuppression } from '../../../src/models/ports/noiseSuppression.ts';
 import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';
 import { GREETING, greeted, nodeWith, simulatedCall } from '../support/simulatedCall.ts';
 

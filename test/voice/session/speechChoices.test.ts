@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
-import type { RecognitionConnectionOptions } from '../../../src/providers/ports/streamingSpeechToText.ts';
-import type { SynthesisRequest, TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
+import type { RecognitionConnectionOptions } from '../../../src/models/ports/streamingSpeechToText.ts';
+import type { SynthesisRequest, TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
 import { callWith, PLACES } from '../support/callWith.ts';
 import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';

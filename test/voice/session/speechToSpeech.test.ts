@@ -3,7 +3,7 @@ import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySch
 import type { EngineConfig } from '../../../src/agents/speech/engineConfig.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
 import { sleep } from '../../../src/base/async/sleep.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { CallEngine } from '../../../src/voice/speechToSpeech/callEngine.ts';
 import { PROJECT } from '../../support/memoryEngine.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';

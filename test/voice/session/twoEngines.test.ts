@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
-import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
+import type { ChatRequest } from '../../../src/models/ports/chatModel.ts';
 import { nodeOf, type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { type LiveScript, ScriptedLive } from '../support/scriptedLive.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
+import type { SpeechToText } from '../../../src/models/ports/speechToText.ts';
 import { delayedSaves } from '../../support/delayedSaves.ts';
 import { scriptedCaller } from '../support/scriptedSpeech.ts';
 import { eventsOf, GREETING, greeted, simulatedCall, WITH_FALLBACK } from '../support/simulatedCall.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
 import { AgentSpeech } from '../../../src/voice/speech/agentSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
-import type { Synthesizer } from '../../../src/providers/ports/synthesizer.ts';
-import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
+import type { Synthesizer } from '../../../src/models/ports/synthesizer.ts';
+import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
 import {
   CallSpeech,
   type CallSpeechDeps,

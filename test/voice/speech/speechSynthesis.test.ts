@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
-import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
+import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
 import {
   createSpeechCache,
   SpeechSynthesis,

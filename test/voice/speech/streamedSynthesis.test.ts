@@ -1,12 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
-import type { AgentVoice } from '../../../src/providers/ports/textToSpeech.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
+import { WrittenText } from '../../../src/conversation/speech/writtenText.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
+import type { AgentVoice } from '../../../src/models/ports/textToSpeech.ts';
 import { AgentSpeech } from '../../../src/voice/speech/agentSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { StreamedSynthesis } from '../../../src/voice/speech/streamedSynthesis.ts';
-import { WrittenText } from '../../../src/voice/speech/writtenText.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';
 import { STREAMED_WORD_MS, scriptedSynthesizer } from '../support/scriptedSynthesizer.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { WrittenText } from '../../../src/conversation/speech/writtenText.ts';
 import { StreamedText } from '../../../src/voice/speech/streamedText.ts';
-import { WrittenText } from '../../../src/voice/speech/writtenText.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { type SpokenRequest, scriptedSynthesizer } from '../support/scriptedSynthesizer.ts';
 

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 
-import type { ChatEvent, SpokenAnswer } from '../../../src/providers/ports/chatModel.ts';
+import type { ChatEvent, SpokenAnswer } from '../../../src/models/ports/chatModel.ts';
 import { EngineAnswer } from '../../../src/voice/speechToSpeech/engineAnswer.ts';
 
 const USAGE = { promptTokens: 10, completionTokens: 5, totalTokens: 15 };

@@ -1,13 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 
-import type { ChatEvent } from '../../../src/providers/ports/chatModel.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import type { ChatEvent } from '../../../src/models/ports/chatModel.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import type {
   SpeechToSpeech,
   SpeechToSpeechEvent,
   SpeechToSpeechRequest,
-} from '../../../src/providers/ports/speechToSpeech.ts';
+} from '../../../src/models/ports/speechToSpeech.ts';
 import { EngineConversation } from '../../../src/voice/speechToSpeech/engineConversation.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 

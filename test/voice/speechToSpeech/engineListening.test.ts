@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 
-import type { Transcript } from '../../../src/providers/ports/speechToText.ts';
+import type { Transcript } from '../../../src/models/ports/speechToText.ts';
 import { EngineListening } from '../../../src/voice/speechToSpeech/engineListening.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 

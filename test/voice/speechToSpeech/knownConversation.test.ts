@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ChatMessage } from '../../../src/providers/ports/chatMessage.ts';
+import type { ChatMessage } from '../../../src/models/ports/chatMessage.ts';
 import { KnownConversation } from '../../../src/voice/speechToSpeech/knownConversation.ts';
 
 const user = (content: string): ChatMessage => ({ role: 'user', content });

@@ -1,6 +1,6 @@
 import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
-import type { Recognizer } from '../../../src/providers/ports/recognizer.ts';
-import type { Synthesizer } from '../../../src/providers/ports/synthesizer.ts';
+import type { Recognizer } from '../../../src/models/ports/recognizer.ts';
+import type { Synthesizer } from '../../../src/models/ports/synthesizer.ts';
 import type { CallProviders } from '../../../src/voice/speechProviders.ts';
 import { scriptedRecognizer } from './scriptedRecognizer.ts';
 import { scriptedVoice } from './scriptedSpeech.ts';

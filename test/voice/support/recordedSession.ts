@@ -1,7 +1,7 @@
 import { atRate } from '../../../src/media/resample/resampler.ts';
-import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
-import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
-import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
+import type { SpeechToText } from '../../../src/models/ports/speechToText.ts';
+import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
+import type { VoiceActivityDetection } from '../../../src/models/ports/voiceActivity.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { type VoiceReport, VoiceSession } from '../../../src/voice/voiceSession.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';

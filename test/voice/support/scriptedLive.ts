@@ -1,5 +1,5 @@
-import { createLiveSpeech } from '../../../src/providers/google/liveSpeech.ts';
-import type { Dial } from '../../../src/providers/sockets/dial.ts';
+import type { Dial } from '../../../src/models/sockets/dial.ts';
+import { createLiveSpeech } from '../../../src/vendors/google/liveSpeech.ts';
 import type { CallEngines } from '../../../src/voice/speechProviders.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 import { FakeSocket, spokenWord } from './fakeVendorSocket.ts';

@@ -1,6 +1,6 @@
-import { systemClock } from '../../../src/base/clock.ts';
-import { createRealtimeSpeech } from '../../../src/providers/openai/realtime/speechToSpeech.ts';
-import type { Dial } from '../../../src/providers/sockets/dial.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
+import type { Dial } from '../../../src/models/sockets/dial.ts';
+import { createRealtimeSpeech } from '../../../src/vendors/openai/realtime/speechToSpeech.ts';
 import type { CallEngines } from '../../../src/voice/speechProviders.ts';
 import { FakeSocket, spokenWord } from './fakeVendorSocket.ts';
 

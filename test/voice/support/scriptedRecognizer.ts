@@ -1,7 +1,7 @@
 import type {
   RecognitionEvent,
   StreamingSpeechToText,
-} from '../../../src/providers/ports/streamingSpeechToText.ts';
+} from '../../../src/models/ports/streamingSpeechToText.ts';
 
 /** A streaming recognizer that hears what the test tells. */
 export interface ScriptedRecognizer extends StreamingSpeechToText {

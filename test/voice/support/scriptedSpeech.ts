@@ -1,8 +1,8 @@
 import type { SampleRateHz } from '../../../src/media/resample/resampler.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
-import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
-import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
-import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
+import type { SpeechToText } from '../../../src/models/ports/speechToText.ts';
+import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
+import type { VoiceActivityDetection } from '../../../src/models/ports/voiceActivity.ts';
 
 const LOUD = 1000;
 /** Duration of each word of a scripted voice. */

@@ -1,8 +1,8 @@
 import type {
   StreamingTextToSpeech,
   SynthesisEvent,
-} from '../../../src/providers/ports/streamingTextToSpeech.ts';
-import type { SpokenVoice } from '../../../src/providers/ports/textToSpeech.ts';
+} from '../../../src/models/ports/streamingTextToSpeech.ts';
+import type { SpokenVoice } from '../../../src/models/ports/textToSpeech.ts';
 
 /** Duration of each word. */
 export const STREAMED_WORD_MS = 200;

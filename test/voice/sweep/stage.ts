@@ -1,8 +1,8 @@
 import { sleep } from '../../../src/base/async/sleep.ts';
 import { unavailable } from '../../../src/base/errors.ts';
-import { createChatClient } from '../../../src/providers/chat/chatClient.ts';
-import type { ChatModel, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { createChatClient } from '../../../src/models/chat/chatClient.ts';
+import type { ChatModel, ChatRequest } from '../../../src/models/ports/chatModel.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { asProvider } from '../../support/scriptedModel.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';

@@ -1,8 +1,8 @@
 import { sleep } from '../../../src/base/async/sleep.ts';
-import type { Clock } from '../../../src/base/clock.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
-import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
-import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
+import type { Clock } from '../../../src/base/values/clock.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
+import type { SpeechToText } from '../../../src/models/ports/speechToText.ts';
+import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
 
 const RATE_HZ = 8000;
 const FRAME_SAMPLES = 160;

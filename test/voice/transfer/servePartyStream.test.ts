@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { draftSession, type SessionMessage } from '../../../src/engine/session/session.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import type { StreamParty } from '../../../src/voice/audioStream.ts';
 import type { CallSpeech } from '../../../src/voice/speech/callSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 
 import type { AgentConfig, WebhookEventName } from '../../../src/agents/agentConfig.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import { uuidV7 } from '../../../src/base/ids.ts';
+import { systemClock } from '../../../src/base/values/clock.ts';
+import { uuidV7 } from '../../../src/base/values/ids.ts';
 import type { Session } from '../../../src/engine/session/session.ts';
 import type { SessionEnding } from '../../../src/engine/session/sessionStore.ts';
-import { createGuardedHttpClient, type GuardedHttpClient } from '../../../src/infra/httpClient/client.ts';
+import { createGuardedHttpClient, type GuardedHttpClient } from '../../../src/http/client.ts';
 import { type DispatcherDeps, WebhookDispatcher } from '../../../src/webhooks/dispatcher.ts';
 import { webhookBodySchema } from '../../../src/webhooks/events.ts';
 import { createSigningSecrets } from '../../../src/webhooks/signingSecrets.ts';

@@ -1,5 +1,5 @@
-import { matchLanguage } from '../../../base/languageCode.ts';
 import { jsonPointer } from '../../../base/validation.ts';
+import { matchLanguage } from '../../../base/values/languageCode.ts';
 import {
   type ChatEndpoint,
   type CredentialName,
@@ -7,15 +7,15 @@ import {
   engineCredentialName,
   type RecognitionProvider,
   type SynthesisProvider,
-} from '../../../providers/ports/providerNames.ts';
-import { unheardLanguages } from '../../../providers/ports/recognitionLanguages.ts';
-import { OPENAI_TRANSCRIPTION_MODEL } from '../../../providers/ports/speechModels.ts';
+} from '../../../models/ports/providerNames.ts';
+import { unheardLanguages } from '../../../models/ports/recognitionLanguages.ts';
+import { OPENAI_TRANSCRIPTION_MODEL } from '../../../models/ports/speechModels.ts';
 import {
   isLiveModel,
   recognitionOptions,
   synthesisOptions,
   takesKeywords,
-} from '../../../providers/ports/vendorOptions.ts';
+} from '../../../models/ports/vendorOptions.ts';
 import type { AgentConfig } from '../../agentConfig.ts';
 import { type ChatConfig, chatChoices, chatOf } from '../../chat/chatConfig.ts';
 import type { EngineConfig } from '../../speech/engineConfig.ts';

@@ -14,7 +14,7 @@ import {
 import { findPathway } from '../../../agents/pathway/editPathway.ts';
 import { isMcpTool } from '../../../agents/tool.ts';
 import { notFound } from '../../../base/errors.ts';
-import { mapPage } from '../../../base/page.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import { crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps, Stores } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';

@@ -14,8 +14,8 @@ import { edgeInputSchema, edgePatchSchema, edgeSchema } from '../../../agents/pa
 import { nodeInputSchema, nodePatchSchema, nodeSchema } from '../../../agents/pathway/schema/nodeSchema.ts';
 import type { Pathway } from '../../../agents/pathway/schema/pathwaySchema.ts';
 import type { KnownNames } from '../../../agents/pathway/structure.ts';
-import { type CursorScope, readCursor, writeCursor } from '../../../base/cursor.ts';
-import type { Page, PageOf } from '../../../base/page.ts';
+import { type CursorScope, readCursor, writeCursor } from '../../../base/values/cursor.ts';
+import type { Page, PageOf } from '../../../base/values/page.ts';
 import { type CrudContext, crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { editOf, ifMatchHeaders, setVersionTag } from './pathwayVersions.ts';

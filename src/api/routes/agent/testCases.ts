@@ -8,7 +8,7 @@ import {
   testCasePatch,
 } from '../../../agents/testSuites/testCase.ts';
 import { invalid, notFound } from '../../../base/errors.ts';
-import { omitUndefined } from '../../../base/omitUndefined.ts';
+import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { caseFromSession } from '../../../testing/cases/caseFromSession.ts';
 import { crudRoutes, requireListable } from '../../crud.ts';
 import { idempotent } from '../../idempotency.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { omitUndefined } from '../../../base/omitUndefined.ts';
+import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { htmlReport } from '../../../testing/reports/html.ts';
 import { REPORT_LOCALES } from '../../../testing/reports/htmlTexts.ts';
 import { junitReport } from '../../../testing/reports/junit.ts';

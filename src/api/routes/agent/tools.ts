@@ -19,7 +19,7 @@ import {
   requireValidTool,
   requireVanished,
 } from '../../../agents/toolRules.ts';
-import { mapPage } from '../../../base/page.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import { crudRoutes } from '../../crud.ts';
 import { maySeeSecrets } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 
 import { invalid } from '../../../base/errors.ts';
-import { omitUndefined } from '../../../base/omitUndefined.ts';
+import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { CALL_STATUSES } from '../../../calls/call.ts';
 import { type CallResource, callResource } from '../../../calls/callResource.ts';
 import type { CallFilter, CallResults, ResultNames } from '../../../calls/callStore.ts';

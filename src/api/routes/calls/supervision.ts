@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AuditAction } from '../../../agents/accounts/audit.ts';
 import { text } from '../../../agents/pathway/schema/fields.ts';
 import { unavailable } from '../../../base/errors.ts';
-import { omitUndefined } from '../../../base/omitUndefined.ts';
+import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { CallRequestTypes } from '../../../calls/nodes/callRequest.ts';
 import type { SupervisionRequest } from '../../../calls/runner/supervisedCall.ts';

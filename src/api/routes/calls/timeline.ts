@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { notFound } from '../../../base/errors.ts';
-import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { milliseconds } from '../../../base/validation.ts';
+import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { type Call, isFinal, storedRecording } from '../../../calls/call.ts';
 import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
 import type { MediaSamples } from '../../../media/mediaSamples.ts';

@@ -1,6 +1,6 @@
 import { secretNeededAgain } from '../../../agents/fields.ts';
-import { omitUndefined } from '../../../base/omitUndefined.ts';
-import { mapPage } from '../../../base/page.ts';
+import { omitUndefined } from '../../../base/values/omitUndefined.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import { requireOwnNetworks } from '../../../calls/trunks/sourceNetwork.ts';
 import {
   requirePublicHosts,

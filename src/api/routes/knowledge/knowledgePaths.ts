@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { Scope } from '../../../agents/accounts/apiKey.ts';
 import { invalid, notFound } from '../../../base/errors.ts';
-import { isUuid } from '../../../base/ids.ts';
+import { isUuid } from '../../../base/values/ids.ts';
 import type { Dataset, Knowledgebase } from '../../../knowledge/knowledgebase.ts';
 import { type Access, keyOf } from '../../plugins/accessControl.ts';
 import type { Stores } from '../../ports.ts';

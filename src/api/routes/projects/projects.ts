@@ -11,9 +11,9 @@ import {
 } from '../../../agents/accounts/project.ts';
 import { DEFAULT_RETENTION_DAYS, retentionFrom } from '../../../agents/accounts/retention.ts';
 import { createAgent } from '../../../agents/agents.ts';
-import { DAY_MS } from '../../../base/clock.ts';
 import { notFound } from '../../../base/errors.ts';
-import { isUuid } from '../../../base/ids.ts';
+import { DAY_MS } from '../../../base/values/clock.ts';
+import { isUuid } from '../../../base/values/ids.ts';
 import { crudRoutes } from '../../crud.ts';
 import { type Access, principalOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps, Stores } from '../../ports.ts';

@@ -6,7 +6,7 @@ import {
   shownProviderCredentials,
 } from '../../../agents/speech/providerCredentials.ts';
 import { notFound } from '../../../base/errors.ts';
-import { mapPage } from '../../../base/page.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import { audit } from '../../audit.ts';
 import type { Access } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';

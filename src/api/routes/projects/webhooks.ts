@@ -1,7 +1,6 @@
 import { z } from 'zod';
-
-import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { milliseconds } from '../../../base/validation.ts';
+import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { deliveredEvent, webhookKind } from '../../../webhooks/deliveryStore.ts';
 import { audit } from '../../audit.ts';
 import { idempotent } from '../../idempotency.ts';

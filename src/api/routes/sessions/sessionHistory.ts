@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { notFound } from '../../../base/errors.ts';
-import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { milliseconds } from '../../../base/validation.ts';
+import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
 import { isShown } from '../../../engine/session/session.ts';

@@ -1,8 +1,7 @@
 import { credentialsOf, speechCredentialsOf } from '../../../app/services/providers.ts';
 import { type Config, providerPrefix, readEnvironment } from '../../../app/settings/config.ts';
-import { type Clock, systemClock } from '../../../base/clock.ts';
-import { createLocalTextToSpeech } from '../../../providers/local/textToSpeech.ts';
-import { ModelError } from '../../../providers/ports/modelError.ts';
+import { type Clock, systemClock } from '../../../base/values/clock.ts';
+import { ModelError } from '../../../models/ports/modelError.ts';
 import {
   ENGINE_PROVIDERS,
   type EngineProvider,
@@ -11,14 +10,10 @@ import {
   type RecognitionProvider,
   SYNTHESIS_PROVIDERS,
   type SynthesisProvider,
-} from '../../../providers/ports/providerNames.ts';
-import type { Credentials, ProviderOptions } from '../../../providers/providerOptions.ts';
-import {
-  ENGINES,
-  STREAMING_STT_PROVIDERS,
-  STT_PROVIDERS,
-  TTS_PROVIDERS,
-} from '../../../providers/registry.ts';
+} from '../../../models/ports/providerNames.ts';
+import type { Credentials, ProviderOptions } from '../../../models/providerOptions.ts';
+import { createLocalTextToSpeech } from '../../../vendors/local/textToSpeech.ts';
+import { ENGINES, STREAMING_STT_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../../../vendors/registry.ts';
 import { type Finding, fail, ok, warn } from '../finding.ts';
 import { tryEngine } from './tryEngine.ts';
 import { type SpokenSample, tryRecognition } from './tryRecognition.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../../base/clock.ts';
-import { ModelError } from '../../../providers/ports/modelError.ts';
-import type { SpeechToSpeech } from '../../../providers/ports/speechToSpeech.ts';
+import type { Clock } from '../../../base/values/clock.ts';
+import { ModelError } from '../../../models/ports/modelError.ts';
+import type { SpeechToSpeech } from '../../../models/ports/speechToSpeech.ts';
 
 const TIMEOUT_MS = 10_000;
 /** The sample rate of a phone call. */

@@ -1,13 +1,10 @@
 import { sleep } from '../../../base/async/sleep.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/values/clock.ts';
 import { FRAME_MS } from '../../../media/codecs/codec.ts';
-import { ModelError } from '../../../providers/ports/modelError.ts';
-import { isStreaming, type Recognizer } from '../../../providers/ports/recognizer.ts';
-import type { SpeechToText } from '../../../providers/ports/speechToText.ts';
-import type {
-  RecognitionEvent,
-  StreamingSpeechToText,
-} from '../../../providers/ports/streamingSpeechToText.ts';
+import { ModelError } from '../../../models/ports/modelError.ts';
+import { isStreaming, type Recognizer } from '../../../models/ports/recognizer.ts';
+import type { SpeechToText } from '../../../models/ports/speechToText.ts';
+import type { RecognitionEvent, StreamingSpeechToText } from '../../../models/ports/streamingSpeechToText.ts';
 
 /** A caller does not wait longer for words that are final. */
 const LAST_WORDS_TIMEOUT_MS = 10_000;

@@ -1,8 +1,8 @@
-import type { Clock } from '../../../base/clock.ts';
-import { ModelError } from '../../../providers/ports/modelError.ts';
-import type { SynthesisConnection } from '../../../providers/ports/streamingTextToSpeech.ts';
-import { type Synthesizer, takesWords } from '../../../providers/ports/synthesizer.ts';
-import type { TextToSpeech } from '../../../providers/ports/textToSpeech.ts';
+import type { Clock } from '../../../base/values/clock.ts';
+import { ModelError } from '../../../models/ports/modelError.ts';
+import type { SynthesisConnection } from '../../../models/ports/streamingTextToSpeech.ts';
+import { type Synthesizer, takesWords } from '../../../models/ports/synthesizer.ts';
+import type { TextToSpeech } from '../../../models/ports/textToSpeech.ts';
 
 const TIMEOUT_MS = 10_000;
 

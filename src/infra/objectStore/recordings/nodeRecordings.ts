@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import type { Clock } from '../../../base/clock.ts';
 import { CallwayError } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/values/clock.ts';
 import {
   type ByteRange,
   type OpenRecording,

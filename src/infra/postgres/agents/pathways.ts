@@ -6,7 +6,7 @@ import type {
   StoredPathway,
 } from '../../../agents/agentStores.ts';
 import type { Pathway } from '../../../agents/pathway/schema/pathwaySchema.ts';
-import { mapPage } from '../../../base/page.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { isoTime } from '../sql/rows.ts';

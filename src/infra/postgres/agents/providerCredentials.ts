@@ -2,8 +2,8 @@ import type {
   ProviderCredentialStore,
   ProviderCredentials,
 } from '../../../agents/speech/providerCredentials.ts';
-import { mapPage } from '../../../base/page.ts';
-import { CREDENTIAL_NAMES } from '../../../providers/ports/providerNames.ts';
+import { mapPage } from '../../../base/values/page.ts';
+import { CREDENTIAL_NAMES } from '../../../models/ports/providerNames.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { queryPage } from '../sql/pages.ts';

@@ -1,7 +1,7 @@
 import type { TestCase } from '../../../agents/testSuites/testCase.ts';
 import type { TestCaseStore } from '../../../agents/testSuites/testSuiteStores.ts';
-import { isUuid } from '../../../base/ids.ts';
-import { mapPage } from '../../../base/page.ts';
+import { isUuid } from '../../../base/values/ids.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { newestSession } from '../sessions/newestSession.ts';
 import { projectRows } from '../sql/projectRows.ts';

@@ -1,6 +1,6 @@
 import type { TestSuite } from '../../../agents/testSuites/testSuite.ts';
 import type { TestSuiteStore } from '../../../agents/testSuites/testSuiteStores.ts';
-import { mapPage } from '../../../base/page.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { isoTime } from '../sql/rows.ts';

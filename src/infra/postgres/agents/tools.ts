@@ -1,6 +1,6 @@
 import type { ToolStore } from '../../../agents/agentStores.ts';
 import { type HttpTool, isMcpTool, type McpTool, type Tool } from '../../../agents/tool.ts';
-import { mapPage } from '../../../base/page.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { mapUniqueViolation } from '../connection/errors.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';

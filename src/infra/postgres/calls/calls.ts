@@ -1,6 +1,6 @@
 import { CallwayError, invalid } from '../../../base/errors.ts';
-import { isUuid } from '../../../base/ids.ts';
-import { mapPage } from '../../../base/page.ts';
+import { isUuid } from '../../../base/values/ids.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { Call, CallChange } from '../../../calls/call.ts';
 import type { CallStore } from '../../../calls/callStore.ts';
 import type { MediaSamples } from '../../../media/mediaSamples.ts';

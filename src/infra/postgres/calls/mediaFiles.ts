@@ -1,4 +1,4 @@
-import { mapPage } from '../../../base/page.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { MediaFile, MediaFileStore } from '../../../calls/holdMusic/mediaFile.ts';
 import type { Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';

@@ -1,5 +1,5 @@
 import { notFound } from '../../../base/errors.ts';
-import { mapPage } from '../../../base/page.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { NumberClaim } from '../../../calls/numbers/numberClaim.ts';
 import type { NumberClaimStore } from '../../../calls/numbers/phoneNumberStore.ts';
 import type { Queryable } from '../connection/database.ts';

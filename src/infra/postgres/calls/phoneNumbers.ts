@@ -1,6 +1,6 @@
 import { CallwayError, invalid } from '../../../base/errors.ts';
-import { isUuid } from '../../../base/ids.ts';
-import { mapPage } from '../../../base/page.ts';
+import { isUuid } from '../../../base/values/ids.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { PhoneNumber, PhoneNumberInput } from '../../../calls/numbers/phoneNumber.ts';
 import type { HeldNumber, PhoneNumberStore } from '../../../calls/numbers/phoneNumberStore.ts';
 import type { Queryable } from '../connection/database.ts';

@@ -1,4 +1,4 @@
-import { isUuid } from '../../../base/ids.ts';
+import { isUuid } from '../../../base/values/ids.ts';
 import type { SipTraceMessage, SipTraceStore } from '../../../calls/sipTraceStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';

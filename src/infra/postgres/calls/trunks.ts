@@ -1,6 +1,6 @@
 import { CallwayError } from '../../../base/errors.ts';
-import { isUuid } from '../../../base/ids.ts';
-import { mapPage } from '../../../base/page.ts';
+import { isUuid } from '../../../base/values/ids.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { Trunk, TrunkInput } from '../../../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../../../calls/trunks/trunkStore.ts';
 import type { Queryable } from '../connection/database.ts';

@@ -6,7 +6,7 @@ import {
   monitorHealth,
 } from '../../../base/async/healthMonitor.ts';
 import { CallwayError, isUnavailable, unavailable } from '../../../base/errors.ts';
-import { memoize } from '../../../base/memoize.ts';
+import { memoize } from '../../../base/values/memoize.ts';
 import type { Database, Parameter, Queryable, Session } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
 import { createHealthCheck } from './healthCheck.ts';

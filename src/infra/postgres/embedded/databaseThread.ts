@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-import { startThread } from '../../../base/thread.ts';
+import { startThread } from '../../../base/threads/thread.ts';
 
 export interface ThreadOptions {
   /** Data folder; `memory://` for a database in memory. */

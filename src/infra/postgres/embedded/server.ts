@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { sleep } from '../../../base/async/sleep.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/values/clock.ts';
 import type { Database } from '../connection/database.ts';
 import { openPostgres } from '../connection/postgres.ts';
 import { type DatabaseThread, startDatabaseThread, type ThreadOptions } from './databaseThread.ts';

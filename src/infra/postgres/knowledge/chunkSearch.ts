@@ -1,6 +1,6 @@
 import { characterPairs } from '../../../knowledge/search/characterPairs.ts';
 import type { ChunkQuery, ChunkSearch, FoundChunk, MatchingChunk } from '../../../knowledge/stores.ts';
-import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
+import type { EmbeddingModelName } from '../../../models/ports/embedder.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
 

@@ -1,8 +1,8 @@
-import { isUuid } from '../../../base/ids.ts';
+import { isUuid } from '../../../base/values/ids.ts';
 import type { Chunk } from '../../../knowledge/knowledgebase.ts';
 import { characterPairs } from '../../../knowledge/search/characterPairs.ts';
 import type { ChunkStore, NewChunk } from '../../../knowledge/stores.ts';
-import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
+import type { EmbeddingModelName } from '../../../models/ports/embedder.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { sizeBatches } from '../sql/sizeBatches.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';

@@ -1,4 +1,4 @@
-import { isUuid } from '../../../base/ids.ts';
+import { isUuid } from '../../../base/values/ids.ts';
 import type { Dataset } from '../../../knowledge/knowledgebase.ts';
 import type { DatasetStore, IngestionTask } from '../../../knowledge/stores.ts';
 import type { Queryable } from '../connection/database.ts';

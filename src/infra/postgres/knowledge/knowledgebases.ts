@@ -1,7 +1,7 @@
-import { isUuid } from '../../../base/ids.ts';
+import { isUuid } from '../../../base/values/ids.ts';
 import type { Knowledgebase } from '../../../knowledge/knowledgebase.ts';
 import type { KnowledgebaseStore, SearchableKnowledgebase } from '../../../knowledge/stores.ts';
-import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
+import type { EmbeddingModelName } from '../../../models/ports/embedder.ts';
 import type { Queryable } from '../connection/database.ts';
 import { mapUniqueViolation } from '../connection/errors.ts';
 import { isoTime } from '../sql/rows.ts';

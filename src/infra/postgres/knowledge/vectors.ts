@@ -1,5 +1,5 @@
 import { toSql } from 'pgvector/pg';
-import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
+import type { EmbeddingModelName } from '../../../models/ports/embedder.ts';
 
 /** Column and type of an encoder's vectors. */
 export interface VectorColumn {

@@ -1,7 +1,7 @@
 import type { ApiKeyStore } from '../../../agents/accounts/accountStores.ts';
 import type { ApiKey, KeyKind, Scope } from '../../../agents/accounts/apiKey.ts';
-import { isUuid } from '../../../base/ids.ts';
-import { mapPage } from '../../../base/page.ts';
+import { isUuid } from '../../../base/values/ids.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { isoTime, isoTimeOrNull } from '../sql/rows.ts';

@@ -1,6 +1,6 @@
 import type { AuditStore } from '../../../agents/accounts/accountStores.ts';
 import type { AuditEntry } from '../../../agents/accounts/audit.ts';
-import { mapPage } from '../../../base/page.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { isoTime } from '../sql/rows.ts';

@@ -13,9 +13,9 @@ import {
 } from '../../../agents/accounts/project.ts';
 import { type Quotas, quotasFrom } from '../../../agents/accounts/quotas.ts';
 import { type RetentionDaysPatch, retentionFrom } from '../../../agents/accounts/retention.ts';
-import { isUuid } from '../../../base/ids.ts';
-import { omitUndefined } from '../../../base/omitUndefined.ts';
-import { mapPage } from '../../../base/page.ts';
+import { isUuid } from '../../../base/values/ids.ts';
+import { omitUndefined } from '../../../base/values/omitUndefined.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { BY_CREATION } from '../sql/projectRows.ts';

@@ -1,7 +1,7 @@
 import type { CountedQuota, QuotaStore, Quotas } from '../../../agents/accounts/quotas.ts';
 import { quotasFrom } from '../../../agents/accounts/quotas.ts';
 import { notFound } from '../../../base/errors.ts';
-import { isUuid } from '../../../base/ids.ts';
+import { isUuid } from '../../../base/values/ids.ts';
 import type { Queryable } from '../connection/database.ts';
 
 const DOCUMENTS =

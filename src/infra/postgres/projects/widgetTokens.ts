@@ -1,6 +1,6 @@
 import type { WidgetToken, WidgetTokenStore } from '../../../agents/accounts/widgetToken.ts';
-import { isUuid } from '../../../base/ids.ts';
-import { mapPage } from '../../../base/page.ts';
+import { isUuid } from '../../../base/values/ids.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { isoTime, isoTimeOrNull } from '../sql/rows.ts';

@@ -1,4 +1,4 @@
-import { mapPage } from '../../../base/page.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type {
   HeardSpeech,
   HistoryDetail,

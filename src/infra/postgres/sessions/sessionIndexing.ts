@@ -1,5 +1,5 @@
 import { repeat } from '../../../base/async/repeat.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/values/clock.ts';
 import type { Database } from '../connection/database.ts';
 import { sizeBatches } from '../sql/sizeBatches.ts';
 import { ngramsOf } from './ngrams.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { readCursor, writeCursor } from '../../../base/cursor.ts';
-import type { Page, PageOf } from '../../../base/page.ts';
+import { readCursor, writeCursor } from '../../../base/values/cursor.ts';
+import type { Page, PageOf } from '../../../base/values/page.ts';
 import { ALWAYS_SHOWN, MAX_SESSION_CHARACTERS } from '../../../engine/session/session.ts';
 import type { FoundSession } from '../../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';

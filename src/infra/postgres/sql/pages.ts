@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { readCursor, writeCursor } from '../../../base/cursor.ts';
-import type { Page, PageOf } from '../../../base/page.ts';
+import { readCursor, writeCursor } from '../../../base/values/cursor.ts';
+import type { Page, PageOf } from '../../../base/values/page.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 
 /** A list in a fixed order. An index with its condition and order makes every page equally fast. */

@@ -1,5 +1,5 @@
-import { isUuid } from '../../../base/ids.ts';
-import type { Page, PageOf } from '../../../base/page.ts';
+import { isUuid } from '../../../base/values/ids.ts';
+import type { Page, PageOf } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { type OrderColumn, queryPage } from './pages.ts';
 

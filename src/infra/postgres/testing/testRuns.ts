@@ -1,5 +1,5 @@
-import { isUuid } from '../../../base/ids.ts';
-import { mapPage } from '../../../base/page.ts';
+import { isUuid } from '../../../base/values/ids.ts';
+import { mapPage } from '../../../base/values/page.ts';
 
 import { caseStatusOf, summaryOf } from '../../../testing/runs/showRun.ts';
 import type { ListedRun, PlayStatus } from '../../../testing/runs/testRun.ts';

@@ -1,4 +1,4 @@
-import { uuidV7 } from '../../../base/ids.ts';
+import { uuidV7 } from '../../../base/values/ids.ts';
 import type { DeliveredEvent, WebhookDelivery, WebhookKind } from '../../../webhooks/deliveryStore.ts';
 import { type EventQueueStore, type QueuedEvent, SETTLING_MS } from '../../../webhooks/eventQueue.ts';
 import type { Database, Queryable } from '../connection/database.ts';

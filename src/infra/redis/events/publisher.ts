@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/values/clock.ts';
 import { INTERIM, type NewLiveEvent } from '../../../events/liveEvent.ts';
 import { eventText, type LiveEvents, type PublishedEvent } from '../../../events/liveEvents.ts';
 import type { EventLog } from './eventLog.ts';

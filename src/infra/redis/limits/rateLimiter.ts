@@ -1,5 +1,5 @@
 import type { Allowance, RateLimiter } from '../../../agents/accounts/rateLimiter.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/values/clock.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const WINDOW_MILLISECONDS = 60_000;

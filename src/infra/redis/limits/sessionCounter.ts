@@ -1,6 +1,6 @@
 import type { SessionCounter } from '../../../agents/accounts/dayQuotas.ts';
-import type { Clock } from '../../../base/clock.ts';
-import { DAY_MS } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/values/clock.ts';
+import { DAY_MS } from '../../../base/values/clock.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 import { createScript } from '../connection/scripts.ts';
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-
-import type { Clock } from '../../../base/clock.ts';
 import { CallwayError } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/values/clock.ts';
 import type { HeldLock, SessionLock } from '../../../engine/session/sessionLock.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 import { createScript, renewLock } from '../connection/scripts.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Revocations } from '../../../agents/accounts/apiAuthenticator.ts';
-import { uuidV7 } from '../../../base/ids.ts';
+import { uuidV7 } from '../../../base/values/ids.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const CHANNEL = 'callway:keys:revoked:';

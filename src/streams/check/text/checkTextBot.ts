@@ -1,8 +1,8 @@
 import { withTimeout } from '../../../base/async/withTimeout.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/values/clock.ts';
+import type { StreamMessage } from '../../../dialects/dialect.ts';
+import type { TextBotHandler, TextClient, TextDialect } from '../../../dialects/textDialect.ts';
 import type { StreamTarget } from '../../../media/agentStream/streamClient.ts';
-import type { StreamMessage } from '../../dialects/dialect.ts';
-import type { TextBotHandler, TextClient, TextDialect } from '../../dialects/textDialect.ts';
 import { CLOSE_NORMAL, type StreamSocket, sendMessage } from '../../transport/streamSocket.ts';
 import { shown } from '../carrierRules.ts';
 import { closed, type Finding, fail, isOrderly, Problems, pass, skipped } from '../finding.ts';

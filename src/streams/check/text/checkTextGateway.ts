@@ -1,7 +1,12 @@
 import { withTimeout } from '../../../base/async/withTimeout.ts';
-import type { Clock } from '../../../base/clock.ts';
-import type { StreamMessage } from '../../dialects/dialect.ts';
-import type { TextDialect, TextGatewayHandler, TextServer, TextStart } from '../../dialects/textDialect.ts';
+import type { Clock } from '../../../base/values/clock.ts';
+import type { StreamMessage } from '../../../dialects/dialect.ts';
+import type {
+  TextDialect,
+  TextGatewayHandler,
+  TextServer,
+  TextStart,
+} from '../../../dialects/textDialect.ts';
 import { CLOSE_NORMAL, type StreamSocket, sendMessage } from '../../transport/streamSocket.ts';
 import { shown } from '../carrierRules.ts';
 import { closed, type Finding, fail, Problems, pass, skipped } from '../finding.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import type { StreamMessage } from '../../dialects/dialect.ts';
-import { parseJson } from '../../dialects/wire/json.ts';
+import type { StreamMessage } from '../../../dialects/dialect.ts';
+import { parseJson } from '../../../dialects/wire/json.ts';
 import { type Problem, shown } from '../carrierRules.ts';
 import type { CheckName } from '../finding.ts';
 

@@ -1,5 +1,5 @@
 import type { SipMessage } from '../../../../sip/message/message.ts';
-import type { Clock, Timer } from '../../../base/clock.ts';
+import type { Clock, Timer } from '../../../base/values/clock.ts';
 import type { ReceivedResponse } from '../../control/connection.ts';
 import type { Dialog } from '../dialog.ts';
 

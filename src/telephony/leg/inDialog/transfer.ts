@@ -1,6 +1,6 @@
 import { formatUri } from '../../../../sip/message/fields/uri.ts';
-import type { Clock } from '../../../base/clock.ts';
 import { CallwayError } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/values/clock.ts';
 import type { StoredDialog } from '../../../calls/dialogStore.ts';
 import type { ReceivedResponse } from '../../control/connection.ts';
 import type { IncomingRequest } from '../../control/incoming.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { makeApiKey } from '../../../../src/agents/accounts/apiKey.ts';
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { createTestApp, type TestApp } from '../../support/testApp.ts';
 
 const NOW = '2026-06-01T00:00:00.000Z';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseRange } from '../../../../src/api/routes/calls/recordings.ts';
-import { systemClock } from '../../../../src/base/clock.ts';
+import { systemClock } from '../../../../src/base/values/clock.ts';
 import type { ByteRange } from '../../../../src/calls/recording/recordingStore.ts';
 import { createRecordingUrls } from '../../../../src/calls/recording/recordingUrls.ts';
 import { localRecordings } from '../../../../src/infra/objectStore/recordings/localRecordings.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { createRandom } from '../../../media/support/signals.ts';
 import {
   makeCompoundFile,

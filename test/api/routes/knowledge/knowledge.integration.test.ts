@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { createKnowledge, multipartForm } from '../../../support/knowledge.ts';
 import { useKnowledgeApi } from './support/knowledgeApi.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { sharedGateway } from '../../../support/gateway.ts';
 import { createKnowledge, multipartForm, type TestKnowledge } from '../../../support/knowledge.ts';
 

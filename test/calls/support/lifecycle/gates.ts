@@ -1,5 +1,5 @@
-import type { Clock } from '../../../../src/base/clock.ts';
 import { unavailable } from '../../../../src/base/errors.ts';
+import type { Clock } from '../../../../src/base/values/clock.ts';
 import { createSimulatedClock } from '../../../support/simulatedClock.ts';
 
 /** Chooses the order of steps. */

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, onTestFailed, onTestFinished, test, vi } fr
 import { testAgent } from '../../../../src/demo/agentTests.ts';
 import { concatenated } from '../../../../src/media/pcm16.ts';
 import { parseWav, pickChannel } from '../../../../src/media/wav.ts';
-import { createLocalSpeechToText } from '../../../../src/providers/local/speechToText.ts';
+import { createLocalSpeechToText } from '../../../../src/vendors/local/speechToText.ts';
 import { type Baresip, startBaresip } from '../../../sip/support/baresip.ts';
 import { requiresSipPeers } from '../../../support/skips.ts';
 import { synthesizeSpeech } from '../../../support/synthesizedSpeech.ts';

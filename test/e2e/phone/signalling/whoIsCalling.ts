@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-import { twilioSignature } from '../../../../src/streams/dialects/twilioSignature.ts';
+import { twilioSignature } from '../../../../src/dialects/twilioSignature.ts';
 import { CODECS } from '../../../media/support/callHarness.ts';
 import { tone } from '../../../media/support/signals.ts';
 import { callees } from '../../../scenarios/callees.ts';

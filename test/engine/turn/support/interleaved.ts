@@ -6,8 +6,8 @@ import type { HeldLock, SessionLock } from '../../../../src/engine/session/sessi
 import type { SessionStore, TurnHistory } from '../../../../src/engine/session/sessionStore.ts';
 import { type SpokenDelivery, TurnCancelledError } from '../../../../src/engine/turn/delivery.ts';
 import type { TurnOutput } from '../../../../src/engine/turn/turn.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from '../../../../src/providers/ports/chatModel.ts';
-import { ModelError } from '../../../../src/providers/ports/modelError.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../../../../src/models/ports/chatModel.ts';
+import { ModelError } from '../../../../src/models/ports/modelError.ts';
 import { type MemoryEngine, memoryEngine, PROJECT } from '../../../support/memoryEngine.ts';
 
 /** How the model answers a turn. */

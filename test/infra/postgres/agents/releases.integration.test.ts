@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import type { AgentRelease } from '../../../../src/agents/release.ts';
 import type { Tool } from '../../../../src/agents/tool.ts';
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
 import { type SessionWorld, sessionWorld } from '../support/sessions.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { Call } from '../../../../src/calls/call.ts';
 import { removeExpired } from '../../../../src/infra/postgres/retention.ts';
 import { refreshTexts } from '../../../../src/infra/postgres/sessions/sessionTexts.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { type PhoneNumberInput, phoneNumberInput } from '../../../../src/calls/numbers/phoneNumber.ts';
 import { type TrunkInput, trunkInput } from '../../../../src/calls/trunks/trunk.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';

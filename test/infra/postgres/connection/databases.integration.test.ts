@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { HealthChange } from '../../../../src/base/async/healthMonitor.ts';
-import { systemClock } from '../../../../src/base/clock.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';
+import { systemClock } from '../../../../src/base/values/clock.ts';
 import { openPostgres } from '../../../../src/infra/postgres/connection/postgres.ts';
 import {
   requireSameSealer,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import {
   EF_SEARCH,
   EXACT_LIMIT,
@@ -11,7 +11,7 @@ import {
 import { keepVectorsSql, pageWithoutSql } from '../../../../src/infra/postgres/knowledge/chunks.ts';
 import { VECTOR_COLUMNS, vectorText } from '../../../../src/infra/postgres/knowledge/vectors.ts';
 import type { Knowledgebase } from '../../../../src/knowledge/knowledgebase.ts';
-import type { EmbeddingModelName } from '../../../../src/providers/ports/embedder.ts';
+import type { EmbeddingModelName } from '../../../../src/models/ports/embedder.ts';
 import { wordVector } from '../../../support/fakeEmbeddings.ts';
 import { databases } from '../support/databases.ts';
 import { BEGIN } from '../support/sessions.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { Database, Parameter } from '../../../../src/infra/postgres/connection/database.ts';
 import { chunkStore, REMOVAL_CHUNKS } from '../../../../src/infra/postgres/knowledge/chunks.ts';
 import { datasetStore } from '../../../../src/infra/postgres/knowledge/datasets.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { Customers } from '../../../../src/calls/customers/customers.ts';
 import { newSessionState } from '../../../../src/engine/session/session.ts';
 import { recordLateTurn } from '../../../../src/engine/session/sessionStore.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { Queryable } from '../../../../src/infra/postgres/connection/database.ts';
 import { historyStore } from '../../../../src/infra/postgres/sessions/history.ts';
 import { indexSessions } from '../../../../src/infra/postgres/sessions/sessionIndexing.ts';

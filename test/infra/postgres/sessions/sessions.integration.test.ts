@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { NO_PENDING_ROUTE, sessionData } from '../../../../src/engine/session/session.ts';
 import type { Parameter } from '../../../../src/infra/postgres/connection/database.ts';
 import { projectStore } from '../../../../src/infra/postgres/projects/projects.ts';

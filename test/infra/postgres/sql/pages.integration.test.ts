@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { Page, PageOf } from '../../../../src/base/page.ts';
+import type { Page, PageOf } from '../../../../src/base/values/page.ts';
 import { callStore } from '../../../../src/infra/postgres/calls/calls.ts';
 import type { Queryable } from '../../../../src/infra/postgres/connection/database.ts';
 import { historyStore } from '../../../../src/infra/postgres/sessions/history.ts';

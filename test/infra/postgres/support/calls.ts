@@ -1,4 +1,4 @@
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { Call } from '../../../../src/calls/call.ts';
 import type { HistoryEvent, Session } from '../../../../src/engine/session/session.ts';
 import { newSessionState } from '../../../../src/engine/session/session.ts';

@@ -2,8 +2,8 @@ import type { RetentionDaysPatch } from '../../../../src/agents/accounts/retenti
 import { type AgentConfig, newAgentConfig } from '../../../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
 import type { AgentRelease } from '../../../../src/agents/release.ts';
-import { uuidV7 } from '../../../../src/base/ids.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import {
   newSessionState,
   type Session,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { WebhookDelivery } from '../../../../src/webhooks/deliveryStore.ts';
 import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
 import { BEGIN, later, sessionWorld } from '../support/sessions.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { uuidV7 } from '../../../../src/base/ids.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { connectRedis, type RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
 import { redisProjectCalls } from '../../../../src/infra/redis/limits/projectCalls.ts';
 import { redisServers, type TestRedis } from '../support/servers.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { systemClock } from '../../../../src/base/clock.ts';
+import { systemClock } from '../../../../src/base/values/clock.ts';
 import type { HeldLock } from '../../../../src/engine/session/sessionLock.ts';
 import { connectRedis, type RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
 import { redisSessionLock } from '../../../../src/infra/redis/locks/sessionLock.ts';

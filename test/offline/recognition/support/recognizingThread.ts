@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createPocketsphinx } from '../../../../offline/recognition/pocketsphinx.ts';
-import { startProcess } from '../../../../src/base/childProcess.ts';
+import { startProcess } from '../../../../src/base/threads/childProcess.ts';
 import { setThreadPriority } from '../../../../src/media/engine/threadPriority.ts';
 
 const { folder, isVoice } = workerData as { folder: string; isVoice: boolean };

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll } from 'vitest';
-
-import { uuidV7 } from '../../../../../src/base/ids.ts';
 import { createSealer } from '../../../../../src/base/sealer.ts';
+import { uuidV7 } from '../../../../../src/base/values/ids.ts';
 import { createStorage } from '../../../../../src/infra/postgres/storage.ts';
 import type { Knowledgebase } from '../../../../../src/knowledge/knowledgebase.ts';
 import type { IngestionTask } from '../../../../../src/knowledge/stores.ts';
-import type { EmbeddingModelName } from '../../../../../src/providers/ports/embedder.ts';
+import type { EmbeddingModelName } from '../../../../../src/models/ports/embedder.ts';
 import { wordVector } from '../../../../support/fakeEmbeddings.ts';
 import { migrated, OPEN_TIMEOUT_MS, type Open, type OpenDatabase } from '../../support/databases.ts';
 import { BEGIN } from '../../support/sessions.ts';

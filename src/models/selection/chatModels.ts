@@ -1,0 +1,301 @@
+import { hash } from 'node:crypto';
+import type { UsageCounter } from '../../agents/accounts/usage.ts';
+import { type ChatChoice, type ChatConfig, chatChoices } from '../../agents/chat/chatConfig.ts';
+import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
+import { linkAbort } from '../../base/async/linkedAbort.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { estimateTokens } from '../../engine/history/contextWindow.ts';
+import type { ChatFallback, ChosenChat } from '../../engine/turn/turnContext.ts';
+import type { WebSocketGuard } from '../../http/webSocket.ts';
+import { createBreakers } from '../failover/circuitBreaker.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../ports/chatModel.ts';
+import type { ChatTiers } from '../ports/modelCatalog.ts';
+import { ModelError } from '../ports/modelError.ts';
+import { type ChatEndpoint, type CredentialName, credentialName } from '../ports/providerNames.ts';
+import type { Credentials } from '../providerOptions.ts';
+import type { ProjectCredentialCache } from './projectCredentialCache.ts';
+import { VendorCache } from './vendorCache.ts';
+
+/** The time for the first word, after which the next model is tried, unless the model was set to reason. */
+const SLOW_MS = 1500;
+/** Requests that the person’s answer waits for; others may be slow. */
+const AWAITED: ReadonlySet<ChatRequest['purpose']> = new Set(['answer', 'answer_and_route', 'route']);
+const REASONING: ReadonlySet<ChatChoice['reasoningEffort']> = new Set(['medium', 'high']);
+
+export interface EndpointClient {
+  readonly chat: ChatModel;
+  /** The only model, used whatever model a request names. */
+  readonly onlyModel?: string | undefined;
+  close(): Promise<void>;
+}
+/** The part of an endpoint's client that a stream needs. */
+type OpenChat = Omit<EndpointClient, 'close'>;
+
+export interface ChatModelsDeps {
+  /** The name of the installation's endpoint. */
+  readonly endpoint: ChatEndpoint;
+  readonly installation: ChatModel;
+  /** Returns the installation's credentials. */
+  readonly credentials: (name: CredentialName) => Credentials;
+  readonly projectCredentials: ProjectCredentialCache;
+  /** Checks addresses that projects configure. */
+  readonly guard: WebSocketGuard;
+  readonly open: (
+    endpoint: ChatEndpoint,
+    credentials: Credentials,
+    guard: WebSocketGuard | undefined,
+    owner: 'installation' | 'project',
+  ) => Promise<EndpointClient>;
+  /** Returns the models for agents that name none. */
+  readonly models: (endpoint: ChatEndpoint) => ChatTiers;
+  /** Returns true when the operator lets projects use the model. */
+  readonly allowsModel: (model: string) => boolean;
+  /** Reports each model that an agent names and that a request goes to. */
+  readonly onModelUsed: (model: string) => void;
+  /** Counts what runs on the installation's credentials. */
+  readonly usage: UsageCounter;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+interface Access {
+  readonly credentials: Credentials;
+  readonly guard: WebSocketGuard | undefined;
+  readonly owner: 'installation' | 'project';
+  /** The circuit breaker's name for this choice. */
+  readonly breaker: string;
+}
+
+/** The chat models that agents and nodes name, by the credentials of their projects. */
+export class SelectedChatModels {
+  readonly #deps: ChatModelsDeps;
+  readonly #clients: VendorCache<EndpointClient>;
+  readonly #breakers: ReturnType<typeof createBreakers>;
+
+  constructor(deps: ChatModelsDeps) {
+    this.#deps = deps;
+    this.#clients = new VendorCache((error) => deps.onError(error, 'chat endpoint not closed'));
+    this.#breakers = createBreakers(deps.clock);
+  }
+
+  /** @param mode - The mode whose model answers when none is named. */
+  choose(
+    projectId: string,
+    config: ChatConfig,
+    mode: keyof ChatTiers,
+    onFallback: (fallback: ChatFallback) => void,
+  ): ChosenChat {
+    const choices = chatChoices(config);
+    const [first = {}] = choices;
+    const { installation, endpoint } = this.#deps;
+    const hasKeys = choices.some(
+      (choice) => credentialName('chat', choice.endpoint ?? endpoint) !== undefined,
+    );
+    const isPlain = Object.keys(config).length === 0;
+    const modelName = this.#modelOf(first, mode);
+    if (isPlain && !hasKeys) return { chat: this.ofInstallation(projectId), modelName };
+    const chat: ChatModel = {
+      name: first.endpoint ?? installation.name,
+      stream: (request, signal) => this.#stream(projectId, choices, mode, request, signal, onFallback),
+    };
+    return { chat, modelName };
+  }
+
+  /** The model of the settings, which counts its tokens for the project. */
+  ofInstallation(projectId: string): ChatModel {
+    const { installation } = this.#deps;
+    return {
+      name: installation.name,
+      stream: (request, signal) => this.#counted(projectId, request, installation.stream(request, signal)),
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#clients.close();
+  }
+
+  async *#stream(
+    projectId: string,
+    choices: readonly ChatChoice[],
+    mode: keyof ChatTiers,
+    request: ChatRequest,
+    signal: AbortSignal,
+    onFallback: (fallback: ChatFallback) => void,
+  ): AsyncGenerator<ChatEvent, void> {
+    const own = await this.#deps.projectCredentials.of(projectId);
+    const candidates = this.#allowed(choices).map((choice) => ({
+      choice,
+      access: this.#access(projectId, choice, own),
+    }));
+    const working = candidates.filter(({ access }) => this.#breakers.isClosed(access.breaker));
+    const tried = working.length > 0 ? working : candidates;
+    for (const [index, { choice, access }] of tried.entries()) {
+      signal.throwIfAborted();
+      const next = tried[index + 1];
+      const attempt = new Attempt(this.#deps.clock, signal, next && patienceMs(request, choice));
+      const { key, client } = this.#client(choice, access);
+      try {
+        const { chat, onlyModel = this.#modelOf(choice, mode) } = await client;
+        if (choice.model !== undefined) this.#deps.onModelUsed(onlyModel);
+        const asked = settingsOf(request, choice, onlyModel);
+        const answer = chat.stream(asked, attempt.signal);
+        const isOwn = access.owner === 'project';
+        for await (const event of isOwn ? answer : this.#counted(projectId, asked, answer)) {
+          attempt.start();
+          yield event;
+        }
+        this.#breakers.succeeded(access.breaker);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        const failure = attempt.failure(error);
+        if (!(failure instanceof ModelError)) throw failure;
+        this.#breakers.failed(access.breaker, failure);
+        if (!next || attempt.hasStarted) throw failure;
+        const [from, to] = [this.#nameOf(choice, mode), this.#nameOf(next.choice, mode)];
+        onFallback({ from, to, reason: failure.message, model: this.#modelOf(next.choice, mode) });
+      } finally {
+        attempt.close();
+        this.#clients.release(key);
+      }
+    }
+  }
+
+  /** Tokens are estimated where the endpoint reports none, and for an answer that is not read to its end. */
+  async *#counted(
+    projectId: string,
+    { messages, tools }: ChatRequest,
+    answer: AsyncIterable<ChatEvent>,
+  ): AsyncGenerator<ChatEvent, void> {
+    let reported: number | undefined;
+    let written: string | undefined;
+    try {
+      for await (const event of answer) {
+        written ??= '';
+        if (event.type === 'text') written += event.text;
+        if (event.type === 'tool_call') written += event.arguments;
+        if (event.type === 'end') reported = event.usage?.totalTokens;
+        yield event;
+      }
+    } finally {
+      // A request that failed before its answer began costs nothing.
+      if (written !== undefined) {
+        const tokens = reported ?? estimateTokens(JSON.stringify([messages, tools]) + written);
+        this.#deps.usage.add(projectId, { installationTokens: tokens });
+      }
+    }
+  }
+
+  /**
+   * Drops the models that the operator does not allow; an agent may be older than the operator's list. @throws
+   * {ModelError} `model_rejected` when none is left.
+   */
+  #allowed(choices: readonly ChatChoice[]): readonly ChatChoice[] {
+    const allowed = choices.filter(({ model }) => model === undefined || this.#deps.allowsModel(model));
+    if (allowed.length > 0) return allowed;
+    throw new ModelError('model_rejected', 'The operator does not allow the models that the agent names');
+  }
+
+  /** @returns The client, which is kept until the key is released. */
+  #client(
+    { endpoint: named }: ChatChoice,
+    { credentials, guard, owner }: Access,
+  ): { readonly key: string; readonly client: OpenChat | Promise<OpenChat> } {
+    const { installation, endpoint: ofInstallation, open } = this.#deps;
+    const endpoint = named ?? ofInstallation;
+    if (owner === 'installation' && endpoint === ofInstallation)
+      return { key: '', client: { chat: installation } };
+    const key = digestOf([endpoint, credentials]);
+    return { key, client: this.#clients.use(key, () => open(endpoint, credentials, guard, owner)) };
+  }
+
+  /** A project's failures are its own: its requests may be what an endpoint refuses. */
+  #access(projectId: string, choice: ChatChoice, own: readonly ProviderCredentials[]): Access {
+    const endpoint = choice.endpoint ?? this.#deps.endpoint;
+    const name = credentialName('chat', endpoint);
+    const project = own.find((one) => one.name === name);
+    const installation = name === undefined ? {} : this.#deps.credentials(name);
+    const breaker = (credentials: Credentials) => digestOf([projectId, endpoint, choice.model, credentials]);
+    if (!project) {
+      const access = { credentials: installation, guard: undefined, owner: 'installation' } as const;
+      return { ...access, breaker: breaker(installation) };
+    }
+    const { apiKey, baseUrl } = project;
+    const credentials = { apiKey, baseUrl: baseUrl ?? installation.baseUrl };
+    const guard = baseUrl === null ? undefined : this.#deps.guard;
+    return { credentials, guard, owner: 'project', breaker: breaker(credentials) };
+  }
+
+  #modelOf({ model, endpoint = this.#deps.endpoint }: ChatChoice, mode: keyof ChatTiers): string {
+    return model ?? this.#deps.models(endpoint)[mode];
+  }
+
+  #nameOf(choice: ChatChoice, mode: keyof ChatTiers): string {
+    return `${choice.endpoint ?? this.#deps.endpoint}/${this.#modelOf(choice, mode)}`;
+  }
+}
+
+/** The attempt to get a model's answer. It has a timeout for its first event. */
+class Attempt {
+  hasStarted = false;
+  readonly #abort: ReturnType<typeof linkAbort>;
+  readonly #timer: ReturnType<Clock['setTimer']> | undefined;
+
+  /** @param patience - The timeout for the first event in ms; undefined when no other model is left. */
+  constructor(clock: Clock, signal: AbortSignal, patience: number | undefined) {
+    this.#abort = linkAbort(signal);
+    if (patience === undefined) return;
+    const late = () =>
+      this.#abort.abort(
+        new ModelError('model_unavailable', `The model did not start to answer within ${patience / 1000} s`),
+      );
+    this.#timer = clock.setTimer(late, patience);
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  start(): void {
+    this.hasStarted = true;
+    this.#timer?.cancel();
+  }
+
+  failure(error: unknown): unknown {
+    return this.#abort.signal.aborted ? this.#abort.signal.reason : error;
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#abort.unlink();
+  }
+}
+
+function patienceMs({ purpose }: ChatRequest, { reasoningEffort }: ChatChoice): number | undefined {
+  return !AWAITED.has(purpose) || REASONING.has(reasoningEffort) ? undefined : SLOW_MS;
+}
+
+/**
+ * Merges the settings. Those of the client precede those of the agent. The engine's own requests have their own
+ * temperature.
+ */
+function settingsOf(
+  request: ChatRequest,
+  { temperature, maxTokens, reasoningEffort }: ChatChoice,
+  model: string,
+): ChatRequest {
+  const isAnswer = request.purpose === 'answer' || request.purpose === 'answer_and_route';
+  return {
+    ...(isAnswer && temperature !== undefined ? { temperature } : {}),
+    ...(isAnswer && maxTokens !== undefined ? { maxOutputTokens: maxTokens } : {}),
+    ...request,
+    model,
+    ...(reasoningEffort === undefined
+      ? {}
+      : { passthrough: { reasoning_effort: reasoningEffort, ...request.passthrough } }),
+  };
+}
+
+function digestOf(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'hex');
+}

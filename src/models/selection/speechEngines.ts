@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto';
+import type { UsageCounter } from '../../agents/accounts/usage.ts';
+import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
+import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { WebSocketGuard } from '../../http/webSocket.ts';
+import { ENGINES } from '../../vendors/registry.ts';
+import type { CallEngines, SpeechEngines } from '../../voice/speechProviders.ts';
+import { countedEngine } from '../countedSpeech.ts';
+import { type Breakers, createBreakers } from '../failover/circuitBreaker.ts';
+import type { KeyOwner, MetricsOfProvider, ProviderMetrics } from '../ports/metrics.ts';
+import { skippedError } from '../ports/modelError.ts';
+import { type CredentialName, engineCredentialName } from '../ports/providerNames.ts';
+import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
+import type { Credentials, ProviderOptions } from '../providerOptions.ts';
+import { VendorCache } from './vendorCache.ts';
+
+export interface SpeechEnginesDeps {
+  /** Returns the installation's credentials. */
+  readonly credentials: (name: CredentialName) => Credentials;
+  readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
+  /** Checks addresses that projects configure. */
+  readonly guard: WebSocketGuard;
+  readonly options: (credentials: Credentials) => ProviderOptions;
+  readonly metrics: MetricsOfProvider;
+  /** Counts what runs on the installation's credentials. */
+  readonly usage: UsageCounter;
+  readonly clock: Clock;
+  /** Reports each model that an agent names and that is opened. */
+  readonly onModelUsed: (model: string) => void;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+interface Access {
+  readonly credentials: Credentials;
+  readonly owner: KeyOwner;
+  readonly guard: WebSocketGuard | undefined;
+}
+
+/** The speech-to-speech models that agents and nodes name, by the credentials of their projects. */
+export class SelectedSpeechEngines implements SpeechEngines {
+  readonly #deps: SpeechEnginesDeps;
+  readonly #vendors: VendorCache<SpeechToSpeech>;
+  /** The circuit breakers of the models, by model and key. */
+  readonly #breakers: Breakers;
+
+  constructor(deps: SpeechEnginesDeps) {
+    this.#deps = deps;
+    this.#vendors = new VendorCache((error) => deps.onError(error, 'speech-to-speech model not closed'));
+    this.#breakers = createBreakers(deps.clock);
+  }
+
+  open(projectId: string): CallEngines {
+    const { usage } = this.#deps;
+    const keys = new Set<string>();
+    const used = new Map<SpeechToSpeech, { readonly key: string; readonly metrics: ProviderMetrics }>();
+    return {
+      find: async (config) => {
+        const access = await this.#access(projectId, config);
+        const key = hash('sha256', JSON.stringify([projectId, config, access.credentials]), 'hex');
+        if (!this.#breakers.isClosed(key)) throw skippedError();
+        const vendor = await this.#vendors.use(key, () => this.#create(config, access));
+        if (keys.has(key)) this.#vendors.release(key);
+        keys.add(key);
+        const count = (tokens: number) => usage.add(projectId, { installationTokens: tokens });
+        const engine = access.owner === 'project' ? vendor : countedEngine(vendor, count);
+        const metrics = this.#deps.metrics('speech_to_speech', config.provider, access.owner);
+        used.set(engine, { key, metrics });
+        return engine;
+      },
+      reportFirstOutput: (engine, waitedMs) => used.get(engine)?.metrics.recordFirstOutput(waitedMs),
+      report: (engine, error) => {
+        const use = used.get(engine);
+        if (!use) return;
+        if (!error) {
+          this.#breakers.succeeded(use.key);
+          return;
+        }
+        this.#breakers.failed(use.key, error);
+        use.metrics.recordError(error);
+      },
+      close: () => {
+        for (const key of keys) this.#vendors.release(key);
+        keys.clear();
+        used.clear();
+      },
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#vendors.close();
+  }
+
+  async #access(projectId: string, { provider }: EngineConfig): Promise<Access> {
+    const name = engineCredentialName(provider);
+    const installation = this.#deps.credentials(name);
+    const own = await this.#deps.projectCredentials(projectId);
+    const project = own.find((one) => one.name === name);
+    if (!project) return { credentials: installation, owner: 'installation', guard: undefined };
+    const { apiKey, baseUrl } = project;
+    const owner = 'project';
+    if (baseUrl === null)
+      return { credentials: { apiKey, baseUrl: installation.baseUrl }, owner, guard: undefined };
+    return { credentials: { apiKey, baseUrl }, owner, guard: this.#deps.guard };
+  }
+
+  #create({ provider, model, voice }: EngineConfig, { credentials, guard }: Access): Promise<SpeechToSpeech> {
+    if (model !== undefined) this.#deps.onModelUsed(model);
+    return ENGINES[provider]({ ...this.#deps.options(credentials), model, voice, guard });
+  }
+}

@@ -1,0 +1,330 @@
+import { hash } from 'node:crypto';
+import type { UsageCounter } from '../../agents/accounts/usage.ts';
+import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
+import type { RecognitionChoice, SynthesisChoice } from '../../agents/speech/speechConfig.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { WebSocketGuard } from '../../http/webSocket.ts';
+import { STREAMING_STT_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../../vendors/registry.ts';
+import type {
+  CallProviders,
+  ProviderFallback,
+  SpeechProviders,
+  SpeechVendors,
+} from '../../voice/speechProviders.ts';
+import { countedRecognizer, countedSynthesizer } from '../countedSpeech.ts';
+import { type Breakers, createBreakers } from '../failover/circuitBreaker.ts';
+import type { KeyOwner, ProviderMetrics } from '../ports/metrics.ts';
+import { ModelError } from '../ports/modelError.ts';
+import { type CredentialName, credentialName } from '../ports/providerNames.ts';
+import { isStreaming, type Recognizer } from '../ports/recognizer.ts';
+import type { SpeechToText } from '../ports/speechToText.ts';
+import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
+import { type Synthesizer, takesWords } from '../ports/synthesizer.ts';
+import type { Credentials, ProviderOptions } from '../providerOptions.ts';
+import { createBatchChain } from '../recognition/batchChain.ts';
+import { createRecognizerChain } from '../recognition/recognizerChain.ts';
+import {
+  withRecognitionMetrics,
+  withStreamedSynthesisMetrics,
+  withSynthesisMetrics,
+} from '../speechMetrics.ts';
+import { withOwnHints, withOwnSpeed } from './fallbackVendor.ts';
+import { VendorCache } from './vendorCache.ts';
+
+type Chosen<Choice extends { readonly provider?: string | undefined }> = Choice & {
+  readonly provider: NonNullable<Choice['provider']>;
+};
+
+export interface SpeechDefaults {
+  readonly recognition: Chosen<RecognitionChoice>;
+  readonly synthesis: Chosen<SynthesisChoice>;
+}
+
+export interface SpeechProvidersDeps {
+  /** The providers for agents and nodes that name none. */
+  readonly defaults: SpeechDefaults;
+  /** Returns the installation's credentials. */
+  readonly credentials: (name: CredentialName, kind: Kind) => Credentials;
+  readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
+  /** Checks addresses that projects configure. */
+  readonly guard: WebSocketGuard;
+  readonly options: (credentials: Credentials) => ProviderOptions;
+  readonly metrics: (kind: 'transcription' | 'speech', provider: string, owner: KeyOwner) => ProviderMetrics;
+  /** Counts what runs on the installation's credentials. */
+  readonly usage: UsageCounter;
+  readonly clock: Clock;
+  /** Reports each model that an agent or the settings name and that is opened. */
+  readonly onModelUsed: (model: string) => void;
+  readonly onError: (error: unknown, what: string, fields: object) => void;
+}
+
+interface Access {
+  readonly credentials: Credentials;
+  readonly owner: KeyOwner;
+  readonly guard: WebSocketGuard | undefined;
+}
+type Kind = 'stt' | 'tts';
+
+/** The vendors that agents and nodes name, by the credentials of their projects. */
+export class SelectedSpeechProviders implements SpeechProviders {
+  readonly #deps: SpeechProvidersDeps;
+  readonly #vendors: VendorCache<Recognizer | Synthesizer>;
+  /** The circuit breakers of the vendors, by vendor and key. */
+  readonly #breakers: Breakers;
+
+  constructor(deps: SpeechProvidersDeps) {
+    this.#deps = deps;
+    this.#vendors = new VendorCache((error) => deps.onError(error, 'speech provider not closed', {}));
+    this.#breakers = createBreakers(deps.clock);
+  }
+
+  open(projectId: string, onFallback: (fallback: ProviderFallback) => void): CallProviders {
+    const used: string[] = [];
+    const keys = new WeakMap<Synthesizer, string>();
+    let stored: Promise<readonly ProviderCredentials[]> | undefined;
+    const ownCredentials = () => {
+      stored ??= this.#deps.projectCredentials(projectId);
+      return stored;
+    };
+    const report = (kind: ProviderFallback['kind']) => (from: string, to: string, error: ModelError) =>
+      onFallback({ kind, from, to, reason: error.message });
+    const find = async <
+      Choice extends {
+        readonly provider: Parameters<typeof credentialName>[1];
+        readonly model?: string | undefined;
+      },
+    >(
+      kind: Kind,
+      choices: readonly Choice[],
+      make: (choice: Choice, access: Access) => Promise<Recognizer | Synthesizer>,
+    ) => {
+      const own = await ownCredentials();
+      const found: Found<Recognizer | Synthesizer>[] = [];
+      const tell = report(kind === 'stt' ? 'recognition' : 'synthesis');
+      let left: { readonly provider: string; readonly error: ModelError } | undefined;
+      for (const choice of choices) {
+        const access = this.#access(kind, choice.provider, own);
+        const breaker = digestOf([choice.provider, access.credentials]);
+        const key = digestOf([kind, choice === choices[0], choice, access.credentials]);
+        if (choice.model !== undefined) this.#deps.onModelUsed(choice.model);
+        try {
+          const vendor = await this.#vendors.use(key, () => make(choice, access));
+          used.push(key);
+          found.push({ vendor, breaker, owner: access.owner });
+          if (left) tell(left.provider, choice.provider, left.error);
+          left = undefined;
+        } catch (cause) {
+          const { provider } = choice;
+          const error = new ModelError('model_rejected', `${provider} cannot be used`, { cause });
+          left = { provider, error };
+          this.#deps.onError(error, 'speech provider not usable', { projectId, provider });
+        }
+      }
+      if (found.length === 0) throw left?.error ?? new ModelError('model_rejected', 'no speech provider');
+      return found;
+    };
+    return {
+      recognizers: async ({ recognition, fallback }) => {
+        const { recognition: defaults } = this.#deps.defaults;
+        const first = withDefaults(recognition, defaults);
+        const isOther =
+          first.provider !== defaults.provider || first.options?.batch !== defaults.options?.batch;
+        const choices = [first, ...(fallback?.recognition ?? (isOther ? [defaults] : []))];
+        const found = await find('stt', choices, async (choice, access) => {
+          const recognizer = await this.#recognizer(choice, access);
+          return choice === first ? recognizer : withOwnHints(recognizer, choice);
+        });
+        const counted = (found as readonly Found<Recognizer>[]).map((one) =>
+          one.owner === 'project' ? one : { ...one, vendor: this.#countedRecognizer(projectId, one.vendor) },
+        );
+        return this.#recognizers(counted, report('recognition'));
+      },
+      synthesizers: async ({ synthesis, fallback }) => {
+        const { synthesis: defaults } = this.#deps.defaults;
+        const first = withDefaults(synthesis, defaults);
+        const isOther = first.provider !== defaults.provider;
+        const choices = [first, ...(fallback?.synthesis ?? (isOther ? [defaults] : []))];
+        const found = await find('tts', choices, async (choice, access) =>
+          withOwnSpeed(await this.#synthesizer(choice, access), choice.speed),
+        );
+        return (found as readonly Found<Synthesizer>[]).map(({ vendor, breaker, owner }) => {
+          const counted = owner === 'project' ? vendor : this.#countedSynthesizer(projectId, vendor);
+          keys.set(counted, breaker);
+          return counted;
+        });
+      },
+      ownDefaults: async () => {
+        const { recognition, synthesis } = this.#deps.defaults;
+        const [heardBy, spokenBy] = [
+          credentialName('stt', recognition.provider),
+          credentialName('tts', synthesis.provider),
+        ];
+        // The local models need none.
+        const own = heardBy || spokenBy ? await ownCredentials() : [];
+        const has = (wanted: CredentialName | undefined) => own.some(({ name }) => name === wanted);
+        return { recognition: has(heardBy), synthesis: has(spokenBy) };
+      },
+      isWorking: (vendor) => this.#breakers.isClosed(keys.get(vendor) ?? ''),
+      report: (vendor, error) => {
+        const key = keys.get(vendor) ?? '';
+        if (error instanceof ModelError) this.#breakers.failed(key, error);
+        else if (error === undefined) this.#breakers.succeeded(key);
+      },
+      close: () => {
+        for (const key of used.splice(0)) this.#vendors.release(key);
+      },
+    };
+  }
+
+  counted(projectId: string, { speechToText, textToSpeech }: SpeechVendors): SpeechVendors {
+    return {
+      speechToText: this.#countedRecognizer(projectId, speechToText),
+      textToSpeech: this.#countedSynthesizer(projectId, textToSpeech),
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#vendors.close();
+  }
+
+  #countedRecognizer(projectId: string, recognizer: Recognizer): Recognizer {
+    const { usage } = this.#deps;
+    return countedRecognizer(recognizer, (heardMs) =>
+      usage.add(projectId, { installationRecognitionMs: heardMs }),
+    );
+  }
+
+  #countedSynthesizer(projectId: string, synthesizer: Synthesizer): Synthesizer {
+    const { usage } = this.#deps;
+    return countedSynthesizer(synthesizer, (characters) =>
+      usage.add(projectId, { installationCharacters: characters }),
+    );
+  }
+
+  #access(
+    kind: Kind,
+    provider: Parameters<typeof credentialName>[1],
+    own: readonly ProviderCredentials[],
+  ): Access {
+    const name = credentialName(kind, provider);
+    if (name === undefined) return { credentials: {}, owner: 'installation', guard: undefined };
+    const installation = this.#deps.credentials(name, kind);
+    const project = own.find((one) => one.name === name);
+    if (!project) return { credentials: installation, owner: 'installation', guard: undefined };
+    const { apiKey, baseUrl } = project;
+    const owner = 'project';
+    if (baseUrl === null)
+      return { credentials: { apiKey, baseUrl: installation.baseUrl }, owner, guard: undefined };
+    return { credentials: { apiKey, baseUrl }, owner, guard: this.#deps.guard };
+  }
+
+  async #recognizer(
+    { provider, model, options: own }: Chosen<RecognitionChoice>,
+    { credentials, owner, guard }: Access,
+  ) {
+    const { options, metrics, clock } = this.#deps;
+    const isRealtime = provider === 'openai' && own?.batch !== true;
+    const create = isRealtime ? STREAMING_STT_PROVIDERS.openai : STT_PROVIDERS[provider];
+    const { batch: _batch, ...vendorOptions } = own ?? {};
+    const vendor: Recognizer = await create({
+      ...options(credentials),
+      model,
+      guard,
+      options: own && vendorOptions,
+    });
+    return isStreaming(vendor)
+      ? vendor
+      : withRecognitionMetrics(vendor, metrics('transcription', provider, owner), clock);
+  }
+
+  async #synthesizer(
+    { provider, model, voice, options: own }: Chosen<SynthesisChoice>,
+    { credentials, owner, guard }: Access,
+  ) {
+    const { options, metrics, clock } = this.#deps;
+    const vendor: Synthesizer = await TTS_PROVIDERS[provider]({
+      ...options(credentials),
+      model,
+      voice,
+      guard,
+      options: own,
+    });
+    const speech = metrics('speech', provider, owner);
+    return takesWords(vendor)
+      ? withStreamedSynthesisMetrics(vendor, speech, clock)
+      : withSynthesisMetrics(vendor, speech, clock);
+  }
+
+  /** Vendors of one kind that follow each other become a chain. */
+  #recognizers(
+    found: readonly Found<Recognizer>[],
+    onFallback: (from: string, to: string, error: ModelError) => void,
+  ): readonly Recognizer[] {
+    const { clock, metrics } = this.#deps;
+    const breakers = namedBreakers(
+      this.#breakers,
+      new Map(found.map(({ vendor, breaker }) => [vendor.name, breaker])),
+    );
+    const owners = new Map(found.map(({ vendor, owner }) => [vendor.name, owner]));
+    const metricsOf = (vendor: string) =>
+      metrics('transcription', vendor, owners.get(vendor) ?? 'installation');
+    const deps = { clock, breakers, metrics: metricsOf, onFallback };
+    const chains: Recognizer[] = [];
+    for (let at = 0; at < found.length; ) {
+      const rest = found.slice(at).map(({ vendor }) => vendor);
+      const streaming: StreamingSpeechToText[] = leading(rest, isStreaming);
+      const batch: SpeechToText[] = leading(rest, (one): one is SpeechToText => !isStreaming(one));
+      chains.push(
+        streaming.length > 0 ? createRecognizerChain(streaming, deps) : createBatchChain(batch, deps),
+      );
+      at += streaming.length + batch.length;
+    }
+    return chains;
+  }
+}
+
+interface Found<Vendor> {
+  readonly vendor: Vendor;
+  readonly breaker: string;
+  readonly owner: KeyOwner;
+}
+
+/** Options belong to the provider that is named with them. */
+function withDefaults<Choice extends { readonly provider?: string | undefined; readonly options?: unknown }>(
+  choice: Choice | undefined,
+  defaults: Chosen<Choice>,
+): Chosen<Choice> {
+  const isOther = choice?.provider !== undefined && choice.provider !== defaults.provider;
+  return isOther
+    ? ({ ...choice } as Chosen<Choice>)
+    : {
+        ...defaults,
+        options: choice?.provider === undefined ? defaults.options : undefined,
+        ...choice,
+        provider: defaults.provider,
+      };
+}
+
+/** A chain knows its vendors by name. */
+function namedBreakers(breakers: Breakers, names: ReadonlyMap<string, string>): Breakers {
+  const nameOf = (name: string) => names.get(name) ?? name;
+  return {
+    isClosed: (name) => breakers.isClosed(nameOf(name)),
+    succeeded: (name) => breakers.succeeded(nameOf(name)),
+    failed: (name, error) => breakers.failed(nameOf(name), error),
+    failing: () => breakers.failing(),
+  };
+}
+
+function leading<One, Wanted extends One>(all: readonly One[], is: (one: One) => one is Wanted): Wanted[] {
+  const found: Wanted[] = [];
+  for (const one of all) {
+    if (!is(one)) break;
+    found.push(one);
+  }
+  return found;
+}
+
+function digestOf(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'hex');
+}
