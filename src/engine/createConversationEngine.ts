@@ -27,6 +27,7 @@ import {
 import { endingOf, type SessionCall, withoutWebhooks } from './session/sessionEnding.ts';
 import { sessionEnded, sessionStarted } from './session/sessionEvents.ts';
 import type { SessionLock } from './session/sessionLock.ts';
+import { sessionPolicy } from './session/sessionPolicy.ts';
 import type { SessionStore, TurnStore } from './session/sessionStore.ts';
 import type { SessionUsage } from './session/sessionUsage.ts';
 import type { WriteBehind } from './session/writeBehind.ts';
@@ -245,7 +246,7 @@ class Engine implements ConversationEngine {
   }
 
   #countTurn({ session: { projectId, state }, request, usage, journal }: TurnContext): void {
-    if (state.test) return;
+    if (!sessionPolicy(state).countsUsage) return;
     const characters = request.delivery ? journal.said().length : 0;
     this.#deps.usage.add(projectId, { tokens: usage.total.totalTokens, characters });
   }
@@ -324,11 +325,17 @@ class Engine implements ConversationEngine {
   /** Counts a new session. @returns The release that it runs on. */
   async #admit(wanted: NewSession): Promise<CurrentRelease> {
     const { usage } = this.#deps;
-    const { projectId, channel, test } = wanted;
-    if (test) return { release: await this.#release(projectId, test.releaseId), releaseId: test.releaseId };
-    const [current] = await Promise.all([this.#currentRelease(wanted), usage.admit(projectId)]);
-    if (channel !== 'phone') usage.add(projectId, { chats: 1 });
-    return current;
+    const { projectId, channel } = wanted;
+    const { standIns, countsUsage } = sessionPolicy(wanted);
+    const current = standIns
+      ? this.#release(projectId, standIns.releaseId).then((release) => ({
+          release,
+          releaseId: standIns.releaseId,
+        }))
+      : this.#currentRelease(wanted);
+    await Promise.all([current, countsUsage && usage.admit(projectId)]);
+    if (countsUsage && channel !== 'phone') usage.add(projectId, { chats: 1 });
+    return await current;
   }
 
   #newSession(wanted: NewSession, { release, releaseId }: CurrentRelease): PreparedSession {
@@ -360,10 +367,10 @@ class Engine implements ConversationEngine {
       if (!isMeant(session)) return undefined;
       const { agent } = await this.releaseOf(session);
       const call = session.callId === null ? undefined : await callOf?.(projectId, session.callId);
-      const { variables, test } = session.state;
+      const { variables } = session.state;
       const ending = endingOf(agent, variables, reason, call, clock.now(), finalizeTimeoutSeconds);
       missingVariables = ending.missingVariables;
-      return test ? withoutWebhooks(ending) : ending;
+      return sessionPolicy(session.state).sendsWebhooks ? ending : withoutWebhooks(ending);
     });
     if (!ended) return false;
     this.#eventsOf(ended)?.publish(sessionEnded(ended, reason, missingVariables));
@@ -377,9 +384,8 @@ class Engine implements ConversationEngine {
     return release;
   }
 
-  /** Sessions of tests publish no events. */
   #eventsOf({ state }: Session): LiveEvents | undefined {
-    return state.test ? undefined : this.#deps.liveEvents;
+    return sessionPolicy(state).publishesEvents ? this.#deps.liveEvents : undefined;
   }
 
   #now(): string {

@@ -8,6 +8,7 @@ import {
   recoverInterruptedTurn,
   type TurnCheckpointStore,
 } from '../engine/session/interruptedTurn.ts';
+import { sessionPolicy } from '../engine/session/sessionPolicy.ts';
 import { TextSession, type TextSessionDeps } from './textSession.ts';
 import type { TextStream } from './textStream.ts';
 
@@ -35,7 +36,8 @@ export async function serveTextStream(deps: ServeTextStreamDeps, stream: TextStr
   const attached = await engine.attach(projectId, sessionId, opening?.session);
   const session = { projectId, sessionId, channel: CHANNEL, ...omitUndefined({ traceparent }) } as const;
   const isResumed = attached?.channel === CHANNEL && attached.state.currentNodeId !== null;
-  const liveEvents = attached?.state.test === undefined ? deps.liveEvents : undefined;
+  const { publishesEvents } = sessionPolicy(attached?.state ?? {});
+  const liveEvents = publishesEvents ? deps.liveEvents : undefined;
   logger.info(fields, 'text session started');
   try {
     await new TextSession(

@@ -16,6 +16,7 @@ import {
 } from '../engine/session/interruptedTurn.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { Session } from '../engine/session/session.ts';
+import { type SessionPolicy, sessionPolicy } from '../engine/session/sessionPolicy.ts';
 import { fillerOf } from '../engine/turn/filler.ts';
 import { type Synthesizer, takesWords } from '../models/ports/synthesizer.ts';
 import type { TextToSpeech } from '../models/ports/textToSpeech.ts';
@@ -128,7 +129,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       const { bot: target } = stream.info;
       const bot = target && (await openBotConversation({ ...deps, onError }, stream, target));
       const call = bot ? undefined : await callOf(deps, stream.info);
-      const { isTest, ...options } = bot
+      const { publishesEvents, ...options } = bot
         ? botSessionOptions(stream.info)
         : await sessionOptions(deps, stream.info, call, onError);
       const onAnsweredBy = answerRecorder(deps, callId, call, onError);
@@ -150,7 +151,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       try {
         const sessionDeps = {
           ...own,
-          liveEvents: isTest ? undefined : deps.liveEvents,
+          liveEvents: publishesEvents ? deps.liveEvents : undefined,
           stream,
           synthesis,
           streamedSynthesis,
@@ -220,16 +221,13 @@ function openSynthesis(
   return { synthesis, streamedSynthesis: new StreamedSynthesis(streamed, sampleRateHz) };
 }
 
+type ServedSession = VoiceSessionOptions & Pick<SessionPolicy, 'publishesEvents'>;
+
 /** A bot answers itself what has called it, and greets again on another stream. */
-function botSessionOptions({
-  projectId,
-  sessionId,
-  callId,
-  traceparent,
-}: StreamInfo): VoiceSessionOptions & { readonly isTest: boolean } {
+function botSessionOptions({ projectId, sessionId, callId, traceparent }: StreamInfo): ServedSession {
   const channel = callId === undefined ? 'web' : 'phone';
   const session = { projectId, sessionId, channel, ...omitUndefined({ callId, traceparent }) } as const;
-  return { session, isTest: false };
+  return { session, publishesEvents: true };
 }
 
 async function sessionOptions(
@@ -237,7 +235,7 @@ async function sessionOptions(
   { projectId, sessionId, callId, traceparent, opening }: StreamInfo,
   call: AnsweredCall | undefined,
   onError: (error: unknown, message: string) => void,
-): Promise<VoiceSessionOptions & { readonly isTest: boolean }> {
+): Promise<ServedSession> {
   // The session may have been on a node that failed.
   if (!opening)
     await recoverInterruptedTurn({ sessions, checkpoints, clock }, projectId, sessionId).catch(
@@ -250,7 +248,7 @@ async function sessionOptions(
     detectAnsweringMachine: call?.detectsAnsweringMachine ?? false,
     noiseSuppression: call?.noiseSuppression,
     isResumed: session?.channel === channel && hasAgentSpoken(session),
-    isTest: session?.state.test !== undefined,
+    publishesEvents: sessionPolicy(session?.state ?? {}).publishesEvents,
   };
 }
 

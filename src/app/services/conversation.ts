@@ -157,9 +157,7 @@ function engineDeps({
       },
     },
     beforeStart: createBeforeStart({
-      client,
-      clientOfTest: ({ toolMocks: mocks, allowRealTools }) =>
-        mockedBeforeStart({ mocks, real: allowRealTools ? client : undefined, clock }),
+      clientOf: ({ standIns }) => (standIns ? mockedBeforeStart(standIns, client, clock) : client),
       memory: stores.memory,
       tracing: tracer,
       clock,

@@ -12,6 +12,7 @@ import {
   type RecordingResult,
 } from '../call.ts';
 import { callEnded, recordingReady } from '../callEvents.ts';
+import { callPolicy } from '../callPolicy.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { NumberLock } from '../setup/numberLock.ts';
@@ -75,10 +76,9 @@ export class CallFinisher {
     await this.#failTransfer(call, nodeId, end);
     const ended = await this.#deps.calls.update(call.id, nodeId, end, statusEvent(end));
     if (!ended) return await this.#settleIfEnded(call);
-    if (!ended.isTest) {
-      this.#deps.usage.add(ended.projectId, { calls: 1, callMs: talkTimeMs(ended) });
-      this.#deps.liveEvents?.publish(callEnded(ended));
-    }
+    const policy = callPolicy(ended);
+    if (policy.countsUsage) this.#deps.usage.add(ended.projectId, { calls: 1, callMs: talkTimeMs(ended) });
+    if (policy.publishesEvents) this.#deps.liveEvents?.publish(callEnded(ended));
     await this.settle(ended);
     return ended;
   }
@@ -93,7 +93,7 @@ export class CallFinisher {
   async completeRecording(call: CallKey, recording: RecordingResult): Promise<void> {
     const { calls, liveEvents, recordingUrl } = this.#deps;
     const completed = await calls.completeRecording(call.id, recording);
-    if (completed && !completed.isTest) {
+    if (completed && callPolicy(completed).publishesEvents) {
       const url = recording.key === null ? undefined : recordingUrl?.(recording.key);
       liveEvents?.publish(recordingReady(completed, recording, url));
     }
@@ -132,7 +132,7 @@ export class CallFinisher {
     const told = { type: 'transfer', at: endedAt, data: transferEvent(step, undefined) } as const;
     const call = await this.#deps.calls.update(id, nodeId, { transfer }, told);
     const event = transferLiveEvent(step);
-    if (!call || call.isTest || !event) return;
+    if (!call || !callPolicy(call).publishesEvents || !event) return;
     const { projectId, sessionId } = call;
     this.#deps.liveEvents?.publish({ ...event, projectId, sessionId, callId: id });
   }

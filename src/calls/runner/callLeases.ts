@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../base/values/clock.ts';
 import { type Call, isFinal } from '../call.ts';
+import { callPolicy } from '../callPolicy.ts';
 import type { CallStore } from '../callStore.ts';
 import type { BilledLeg, CallLimiter } from '../limits/callLimiter.ts';
 import type { NumberLock } from '../setup/numberLock.ts';
@@ -85,14 +86,14 @@ export class CallLeases {
   }
 
   async #renewLeases(): Promise<void> {
-    const { direction, projectId, toNumber, id, isTest } = this.#call;
+    const { direction, projectId, toNumber, id } = this.#call;
     const { lock, limiter } = this.#deps;
     if (direction === 'outbound' && !(await lock.renew(projectId, toNumber, id))) {
       // Lost with a failover of Redis.
       await lock.acquire(projectId, toNumber, id);
     }
     for (const channel of this.#channels) await channel.renew();
-    if (!isTest) await limiter.renewSlot(this.#call);
+    if (callPolicy(this.#call).countsUsage) await limiter.renewSlot(this.#call);
   }
 
   async #readRequests(): Promise<void> {

@@ -14,6 +14,7 @@ import type { SupervisorAddress } from '../../media/supervision/supervisorStream
 import type { StreamParty } from '../../voice/audioStream.ts';
 import { type Call, expectsRecording, projectNumber } from '../call.ts';
 import type { CallMetrics } from '../callMetrics.ts';
+import { callPolicy } from '../callPolicy.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import { transferHolder } from '../limits/slotHolders.ts';
@@ -122,7 +123,7 @@ export class CallRunner {
 
   #start(accepted: Call, trunks: readonly Trunk[], initial: CallState, started?: StartedSession): LiveCall {
     const { clock, telephony, conversations, readAhead, limiter, slots } = this.#deps;
-    const liveEvents = accepted.isTest ? undefined : this.#deps.liveEvents;
+    const liveEvents = callPolicy(accepted).publishesEvents ? this.#deps.liveEvents : undefined;
     const telemetry = new CallTelemetry({ ...this.#deps, liveEvents, now: clock.now }, accepted);
     const call = withTraceparent(accepted, telemetry.traceparent);
     const { id, projectId } = call;

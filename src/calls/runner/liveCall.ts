@@ -6,6 +6,7 @@ import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import { type MediaSamples, MediaSeries } from '../../media/mediaSamples.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
 import { type Call, RECORDING_RUNS } from '../call.ts';
+import { callPolicy } from '../callPolicy.ts';
 import type { CallAnswer, CallRequest, CallRequestTypes } from '../nodes/callRequest.ts';
 import { CallParticipants, type CallParticipantsDeps } from '../participants/callParticipants.ts';
 import type { StartedSession } from '../setup/startSession.ts';
@@ -297,7 +298,7 @@ export class LiveCall {
     const started = this.#started;
     this.#started = undefined;
     try {
-      const call = this.#call.isTest ? this.#call : { ...this.#call, trunkId };
+      const call = callPolicy(this.#call).hasTrunk ? { ...this.#call, trunkId } : this.#call;
       const target = await this.#deps.streamTarget(call, started);
       this.#canReconnect = target.canReconnect;
       await media.startStream(target);

@@ -9,6 +9,7 @@ import type { LiveEvents } from '../../events/liveEvents.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS, newCall } from '../call.ts';
 import { callEvent } from '../callEvents.ts';
 import type { CallMetrics } from '../callMetrics.ts';
+import { callPolicy } from '../callPolicy.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { NodeCapacity } from '../limits/nodeCapacity.ts';
@@ -150,7 +151,7 @@ async function storeAndAnswer(
     try {
       await withSpan(span, () => deps.calls.insert(call, prepared.session, prepared.started));
       inbound.ring();
-      const liveEvents = call.isTest ? undefined : deps.liveEvents;
+      const liveEvents = callPolicy(call).publishesEvents ? deps.liveEvents : undefined;
       liveEvents?.publish(callEvent('call.ringing', call));
       liveEvents?.publish(sessionStarted(prepared.session, prepared.started));
       const started = await startSession(deps, call, inbound.canceled);

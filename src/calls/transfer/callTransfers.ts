@@ -4,6 +4,7 @@ import { CallwayError } from '../../base/errors.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import type { MusicSource } from '../../media/session/holdMusic.ts';
 import { type Call, customerNumber } from '../call.ts';
+import { callPolicy } from '../callPolicy.ts';
 import type { BilledLeg } from '../limits/callLimiter.ts';
 import type { CallEvent } from '../runner/callMachine.ts';
 import type { CallTelemetry } from '../runner/callTelemetry.ts';
@@ -81,7 +82,7 @@ export class CallTransfers {
   start({ to, options, mayDial }: TransferOrder, leg: CallLeg, media: MediaSession): void {
     const plan = this.#plan(to, options, leg, mayDial, media);
     if (!plan) return;
-    if (this.#call.isTest) {
+    if (!callPolicy(this.#call).dialsTransfers) {
       this.#noteOnly(plan);
       return;
     }

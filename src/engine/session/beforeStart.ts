@@ -5,13 +5,15 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { GuardedHttpClient } from '../../http/client.ts';
 import { customerOf, type MemoryStore } from '../memory/customerMemory.ts';
 import { askBeforeStart, type BeforeStartAnswer } from './beforeStartRequest.ts';
-import type { HistoryEvent, Session, SessionState, SessionTest } from './session.ts';
+import type { HistoryEvent, Session, SessionState } from './session.ts';
 import { customerNumberOf } from './sessionFacts.ts';
+import { type SessionPolicy, sessionPolicy } from './sessionPolicy.ts';
+
+export type BeforeStartClient = Pick<GuardedHttpClient, 'request'>;
 
 export interface BeforeStartDeps {
-  readonly client: Pick<GuardedHttpClient, 'request'>;
-  /** Answers in sessions of tests. Default: the client. */
-  readonly clientOfTest?: (test: SessionTest) => Pick<GuardedHttpClient, 'request'>;
+  /** Returns what the URL of a session's `beforeStartConfig` is asked by. */
+  readonly clientOf: (policy: SessionPolicy) => BeforeStartClient;
   readonly memory: MemoryStore;
   readonly clock: Clock;
   /** Default: no tracing. */
@@ -53,7 +55,7 @@ export function createBeforeStart(deps: BeforeStartDeps): BeforeStart {
     });
     const state = startingAt(release, withAnswer(session.state, answer, note), note);
     const customer =
-      release.agent.memoryEnabled && !state.test
+      release.agent.memoryEnabled && sessionPolicy(state).remembersCustomer
         ? customerOf(state.variables, state.call && customerNumberOf(state.call))
         : undefined;
     const memory = customer === undefined ? undefined : await deps.memory.find(session.projectId, customer);
@@ -62,7 +64,7 @@ export function createBeforeStart(deps: BeforeStartDeps): BeforeStart {
 }
 
 async function ask(
-  { client, clientOfTest, tracing = noopTracer }: BeforeStartDeps,
+  { clientOf, tracing = noopTracer }: BeforeStartDeps,
   session: Session,
   { agent }: AgentRelease,
   signal: AbortSignal,
@@ -71,9 +73,8 @@ async function ask(
   const config = agent.beforeStartConfig;
   if (!config) return {};
   const span = tracing.startSpan('before start', { kind: 'client', parent });
-  const { test } = session.state;
-  const asked = (test && clientOfTest?.(test)) ?? client;
-  return await withSpan(span, () => askBeforeStart(asked, config, session, signal, span.traceparent));
+  const client = clientOf(sessionPolicy(session.state));
+  return await withSpan(span, () => askBeforeStart(client, config, session, signal, span.traceparent));
 }
 
 /** Variables that the session was created with go before those of the answer. */

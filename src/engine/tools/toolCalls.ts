@@ -14,6 +14,7 @@ import { edgeOfEvent } from '../pathway/selectEdge.ts';
 import { questionsFor } from '../prompt/prompts.ts';
 import { toChoice } from '../prompt/questions.ts';
 import { moveTool } from '../prompt/structuredOutput.ts';
+import { sessionPolicy } from '../session/sessionPolicy.ts';
 import { withFiller } from '../turn/filler.ts';
 import { TRANSFER_TOOL, type TurnAction } from '../turn/turn.ts';
 import { beginWait, emit, type TurnContext } from '../turn/turnContext.ts';
@@ -229,7 +230,7 @@ async function runProjectTool(
   by: ToolCaller['by'],
 ): Promise<CallResult> {
   const { projectId, state } = session;
-  const caller = { projectId, by, traceparent: trace.traceparent, test: state.test };
+  const caller = { projectId, by, traceparent: trace.traceparent, standIns: sessionPolicy(state).standIns };
   return { tool, outcome: await deps.tools.run(tool, argumentsText, journal.variables, signal, caller) };
 }
 

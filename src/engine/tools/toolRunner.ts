@@ -9,7 +9,7 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { GuardedHttpClient } from '../../http/client.ts';
 import { withTraceparent } from '../../http/headers.ts';
 import { responseText } from '../../http/responseText.ts';
-import type { SessionTest } from '../session/session.ts';
+import type { SessionPolicy } from '../session/sessionPolicy.ts';
 import { withSchemaTypes } from './argumentTypes.ts';
 import { type ToolValues, toolRequest } from './toolRequest.ts';
 
@@ -49,8 +49,8 @@ export interface ToolCaller {
   readonly traceparent?: string | undefined;
   /** The request of an HTTP tool is about to be sent. */
   readonly onRequest?: (request: SentRequest) => void;
-  /** The test that the session belongs to. */
-  readonly test?: SessionTest | undefined;
+  /** @see SessionPolicy.standIns */
+  readonly standIns?: SessionPolicy['standIns'];
 }
 
 /** Runs the project's own tools. A failure is an outcome that the model is told; only an abort throws. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { SipMessage } from '../../../sip/message/message.ts';
 import { reasonPhrase } from '../../../sip/message/reasonPhrases.ts';
 import { CallwayError } from '../../base/errors.ts';
+import { type CallPolicy, callPolicy } from '../../calls/callPolicy.ts';
 import type { PhoneNumber } from '../../calls/numbers/phoneNumber.ts';
 import { TEST_NUMBER, type TestCall } from '../../calls/setup/testCall.ts';
 import type { CallLeg, InboundCall } from '../../calls/telephony.ts';
@@ -50,6 +51,7 @@ class InboundCallOffer implements InboundCall {
   readonly variables: Readonly<Record<string, string>>;
   readonly test: TestCall | undefined;
   readonly #mediaAddress: string | undefined;
+  readonly #policy: CallPolicy;
   readonly #deps: OutboundDeps;
   readonly #invite: IncomingRequest;
   readonly #trace: CallTrace;
@@ -79,6 +81,7 @@ class InboundCallOffer implements InboundCall {
     this.number = number;
     this.test = test?.call;
     this.#mediaAddress = test?.mediaAddress;
+    this.#policy = callPolicy({ isTest: test !== undefined });
     this.fromNumber = test ? TEST_NUMBER : callerOf(invite.message);
     const { headers } = invite.message;
     this.variables = variablesFromHeaders(trunk.headersToVariables, (name) => headers.all(name)[0]);
@@ -205,8 +208,8 @@ class InboundCallOffer implements InboundCall {
       const body = answer?.body ?? sdp.offer();
       const sent = await this.#invite.respond(200, { headers: { Allow: ALLOW }, body });
       leg.startSessionRefresh(sent, 'uas');
-      // The caller of a test goes with this node.
-      if (!this.test) leg.recordDialog((owner) => dialogOfInbound(owner, this.#invite.message, sent));
+      if (this.#policy.hasTrunk)
+        leg.recordDialog((owner) => dialogOfInbound(owner, this.#invite.message, sent));
     } catch (error) {
       leg.dispatch({ kind: 'failed' });
       const message = 'The call could not be answered; the caller may have hung up';

@@ -4,7 +4,8 @@ import type { ComputeShares } from '../../base/async/computeShares.ts';
 import { sleep } from '../../base/async/sleep.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { BeforeStartDeps } from '../../engine/session/beforeStart.ts';
+import type { BeforeStartClient } from '../../engine/session/beforeStart.ts';
+import type { SessionTest } from '../../engine/session/session.ts';
 import { parseArguments, type ToolOutcome, type ToolRunner } from '../../engine/tools/toolRunner.ts';
 
 /** The mock of this name answers for the agent's `beforeStartConfig`. */
@@ -47,9 +48,9 @@ export function withMocksOfTests({
 }: Pick<MockedToolsDeps, 'clock' | 'shares'> & { readonly real: ToolRunner }): ToolRunner {
   return {
     run(...call) {
-      const [, , , , { test }] = call;
-      if (!test) return real.run(...call);
-      const { toolMocks: mocks, allowRealTools } = test;
+      const [, , , , { standIns }] = call;
+      if (!standIns) return real.run(...call);
+      const { toolMocks: mocks, allowRealTools } = standIns;
       const tools = createMockedTools({ mocks, real: allowRealTools ? real : undefined, clock, shares });
       return tools.run(...call);
     },
@@ -57,18 +58,16 @@ export function withMocksOfTests({
 }
 
 /** The client by which a test asks the agent's `beforeStartConfig`. */
-export function mockedBeforeStart({
-  mocks,
-  real,
-  clock,
-}: Pick<MockedToolsDeps, 'mocks' | 'clock'> & {
-  readonly real: BeforeStartDeps['client'] | undefined;
-}): BeforeStartDeps['client'] {
-  const mock = mocks.find(({ name }) => name === BEFORE_START);
+export function mockedBeforeStart(
+  { toolMocks, allowRealTools }: Pick<SessionTest, 'toolMocks' | 'allowRealTools'>,
+  real: BeforeStartClient,
+  clock: Clock,
+): BeforeStartClient {
+  const mock = toolMocks.find(({ name }) => name === BEFORE_START);
   return {
     async request(request) {
       if (!mock) {
-        if (real) return await real.request(request);
+        if (allowRealTools) return await real.request(request);
         throw new CallwayError('unprocessable', 'not_mocked', notMocked(BEFORE_START));
       }
       const { delayMs = 0, error, result = {} } = mock;

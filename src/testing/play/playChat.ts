@@ -5,7 +5,7 @@ import type { ComputeShares } from '../../base/async/computeShares.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MakeId } from '../../base/values/ids.ts';
 import { createConversationEngine } from '../../engine/createConversationEngine.ts';
-import { type BeforeStartDeps, createBeforeStart } from '../../engine/session/beforeStart.ts';
+import { type BeforeStartClient, createBeforeStart } from '../../engine/session/beforeStart.ts';
 import type { SessionLock } from '../../engine/session/sessionLock.ts';
 import { WriteBehind } from '../../engine/session/writeBehind.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
@@ -20,7 +20,7 @@ export interface PlayerDeps {
   readonly models: ModelChoice;
   /** The real ones, for cases that allow them. */
   readonly tools: ToolRunner;
-  readonly client: BeforeStartDeps['client'];
+  readonly client: BeforeStartClient;
   readonly templates: TemplateCache;
   readonly knowledge?: KnowledgeRetriever;
   readonly patterns: PatternMatcher;
@@ -85,7 +85,7 @@ function testEngine(deps: PlayerDeps, play: PlayRequest, sessions: TestSessions)
       onToolFailed: () => undefined,
     },
     beforeStart: createBeforeStart({
-      client: mockedBeforeStart({ mocks, real: allowRealTools ? deps.client : undefined, clock }),
+      clientOf: () => mockedBeforeStart(play.definition, deps.client, clock),
       memory: { find: async () => undefined, keep: async () => undefined },
       clock,
     }),

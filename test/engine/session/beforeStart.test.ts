@@ -39,7 +39,7 @@ function engineAsking(answer: unknown, more: Partial<MemoryOptions> = {}) {
     model,
     pathway,
     agent: { beforeStartConfig: { url: 'https://crm.example/start' } },
-    beforeStart: createBeforeStart({ client, memory, clock: systemClock }),
+    beforeStart: createBeforeStart({ clientOf: () => client, memory, clock: systemClock }),
     ...more,
   });
   return { ...engine, asked, model };
