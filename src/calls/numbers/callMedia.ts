@@ -89,8 +89,10 @@ export async function openMediaHeaders(
   { open, twilioToken }: MediaHeaderDeps,
 ): Promise<Record<string, string>> {
   const token = findDialect(media.dialect).isSignedByTwilio ? await twilioToken(projectId) : undefined;
-  const signed = token === undefined ? {} : { [SIGNATURE_HEADER]: twilioSignature(token, media.url) };
-  return { ...signed, ...ownHeaders(media, open) };
+  const headers = ownHeaders(media, open);
+  return token === undefined
+    ? headers
+    : { [SIGNATURE_HEADER]: twilioSignature(token, media.url), ...headers };
 }
 
 function ownHeaders({ username, sealed }: CallMedia, open: MediaHeaderDeps['open']): Record<string, string> {

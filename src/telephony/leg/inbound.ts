@@ -113,7 +113,8 @@ class InboundCallOffer implements InboundCall {
     if (this.#isDecided) return response;
     this.#isDecided = true;
     this.#closeAudio();
-    const headers = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
+    const headers =
+      retryAfterSeconds === undefined ? undefined : { 'Retry-After': String(retryAfterSeconds) };
     this.#refuse(sipCode, reason, headers);
     return response;
   }

@@ -51,8 +51,8 @@ const timestamps = z.object({
  */
 export function createCartesiaTextToSpeech(deps: VendorSynthesizerDeps): StreamingTextToSpeech {
   const url = webSocketUrl(deps.baseUrl, '/tts/websocket').href;
-  const key = deps.apiKey === undefined ? {} : { 'X-API-Key': deps.apiKey };
-  const headers = { ...key, 'Cartesia-Version': API_VERSION };
+  const headers: Record<string, string> = { 'Cartesia-Version': API_VERSION };
+  if (deps.apiKey !== undefined) headers['X-API-Key'] = deps.apiKey;
   const options = CARTESIA_OPTIONS.parse(deps.options ?? {});
   const protocol: SynthesisProtocol = {
     name: 'cartesia',

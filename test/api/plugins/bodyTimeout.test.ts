@@ -27,7 +27,7 @@ function start(headers: Record<string, string> = { 'content-length': '100' }) {
 }
 
 describe('A request body', () => {
-  test.each([{ 'content-length': '5' }, { 'transfer-encoding': 'chunked' }])(
+  test.each<Record<string, string>>([{ 'content-length': '5' }, { 'transfer-encoding': 'chunked' }])(
     'with the header %o times out once, after 30 s, at any speed',
     (headers) => {
       const { clock, request, timeouts } = start(headers);

@@ -1,4 +1,4 @@
-import Fastify from 'fastify';
+import Fastify, { type FastifyContextConfig } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { replyWithError } from '../../../src/api/errors.ts';
@@ -25,11 +25,12 @@ beforeEach(() => {
   // Each body takes 40 ms.
   const startStopwatch = () => ({ elapsedMs: () => 40 });
   shareFairly(app, { shares: new ComputeShares({ clock, startStopwatch }) });
-  for (const [url, config] of Object.entries({
+  const routes: Record<string, FastifyContextConfig> = {
     '/': {},
     '/search': { isSearch: true },
     '/chat': { isLong: true },
-  }))
+  };
+  for (const [url, config] of Object.entries(routes))
     app.post(url, { config }, async ({ principal }) => {
       const projectId = principal && principal.kind !== 'admin' ? principal.projectId : '';
       await new Promise<void>((finish) => running.push({ projectId, finish }));

@@ -79,7 +79,7 @@ describe('loadConfig', () => {
     expect(loadConfig(set)).toMatchObject(is);
   });
 
-  it.each([
+  it.each<{ set: Record<string, string>; problem: string }>([
     { set: { PORT: '65536' }, problem: 'PORT must be a whole number from 0 to 65535' },
     { set: { PORT: '1e3' }, problem: 'PORT must be a whole number from 0 to 65535' },
     {

@@ -45,7 +45,7 @@ export function nodeRecordings(deps: NodeRecordingsDeps): Pick<RecordingStore, '
 async function getHeaders(url: string, range: ByteRange | undefined, clock: Clock): Promise<Response> {
   const abort = new AbortController();
   const timer = clock.setTimer(() => abort.abort(), HEADERS_TIMEOUT_MS);
-  const headers = range ? { range: rangeHeader(range) } : {};
+  const headers: Record<string, string> = range ? { range: rangeHeader(range) } : {};
   try {
     return await fetch(url, { headers, redirect: 'error', signal: abort.signal });
   } catch (error) {

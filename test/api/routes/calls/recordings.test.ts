@@ -82,7 +82,7 @@ describe('GET /v1/recordings/{token}', () => {
     });
   });
 
-  it.each([{ range: 'bytes=0-1,5-6' }, { range: 'bytes=0-9', 'if-range': '"tag"' }])(
+  it.each<Record<string, string>>([{ range: 'bytes=0-1,5-6' }, { range: 'bytes=0-9', 'if-range': '"tag"' }])(
     'returns the whole recording for %o',
     async (headers) => {
       const answer = await get(path, headers);
