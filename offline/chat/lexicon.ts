@@ -80,6 +80,12 @@ export const WHOLE_YES =
 /** Matches words after a yes that take it back or postpone it. */
 export const YES_HEDGE =
   /\b(?:but|except|though|although|first|before|after|once|when|until|as soon as|as long as|provided|only|however|question|questions|instead|other|another|different|cancel|change|i know|i see|agree that)\b/;
+/** Matches answers that only sound like a yes: mockery, and a question that is asked again. */
+export const NO_CONSENT =
+  /^(?:(?:oh|well|yes|yeah|ha) )*(?:(?:yeah|yes|sure|ok|okay) (?:right|whatever)|as if|sure you (?:will|are|do|can)|you wish|dream on|whatever)(?: mate| then)?$|\b(?:am|are|was|were) (?:just |only |still )?asking\b|\b(?:i|we) (?:just |only )?asked\b(?! for)|\bmy question\b/;
+/** Matches a deed that is put off to another time. */
+export const PUT_OFF =
+  /\b(?:let (?:us|s|me)|(?:i|we) (?:could|would|may|might)|(?:i|we) (?:will|can) (?:do|order|buy|pay|call|decide|book|place|think))\b.*\b(?:next (?:week|month|year|time)|tomorrow|tonight|another (?:day|time|week)|(?:some|any) ?(?:other )?(?:day|time)|sometime|in a (?:few|couple)|at the weekend|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/;
 /** Words that agree, and refuse before a "not". */
 export const EMPHATIC_NO =
   /^(?:absolutely|certainly|definitely|of course|probably|better|rather|i would rather|i think) not\b/;

@@ -3,9 +3,11 @@ import {
   CJK_YES_CUE,
   EMPHATIC_NO,
   FALSE_NEGATIONS,
+  NO_CONSENT,
   NO_CUES,
   NO_PHRASES,
   NOTHING_MORE,
+  PUT_OFF,
   UNSURE_PHRASES,
   WHOLE_YES,
   WISH_CUES,
@@ -44,7 +46,7 @@ const NO_REFUSAL = /\b(?:am|are|is|was|were) not (?:a|an|the|my|your)\b|\bthere 
 
 /** Returns whether a text agrees or declines; undefined when it does neither, is unsure, or leaves its answer open. */
 export function polarityOf(text: string): Polarity | undefined {
-  if (isUnsure(text) || givesNoAnswer(text)) return undefined;
+  if (isUnsure(text) || givesNoAnswer(text) || mocksOrAsksAgain(text) || putsOff(text)) return undefined;
   if (EMPHATIC_NO.test(normalizedPhrase(text))) return 'no';
   if (beginsWithAny(text, FALSE_NEGATIONS)) return agrees(text) ? 'yes' : undefined;
   if (beginsWithAny(text, NO_PHRASES)) return 'no';
@@ -75,6 +77,16 @@ function agrees(text: string): boolean {
 /** Returns true when the user says that they do not know. */
 export function isUnsure(text: string): boolean {
   return UNSURE_PHRASES.some((phrase) => containsPhrase(text, phrase));
+}
+
+/** Returns true when a text only sounds like a yes. */
+export function mocksOrAsksAgain(text: string): boolean {
+  return NO_CONSENT.test(tokenize(text).join(' '));
+}
+
+/** Returns true when a text puts its deed off: "let us do it next week". */
+export function putsOff(text: string): boolean {
+  return PUT_OFF.test(tokenize(text).join(' '));
 }
 
 /** The answer that an edge's sentence expects. */

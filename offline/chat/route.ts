@@ -7,7 +7,7 @@ import {
   wishedVerb,
   withoutDeniedFacts,
 } from './mood.ts';
-import { agreesTo, expectationOf, polarityOf } from './polarity.ts';
+import { agreesTo, expectationOf, mocksOrAsksAgain, polarityOf, putsOff } from './polarity.ts';
 import type { Choice, Situation } from './request.ts';
 import {
   containsPhrase,
@@ -127,7 +127,8 @@ function wishesOtherwise(wish: string, sentence: string): boolean {
 
 function namesAgreement(text: string): boolean {
   const words = tokenize(text);
-  if (YES_HEDGE.test(words.join(' ')) || ASKS_BACK.test(text)) return false;
+  if (YES_HEDGE.test(words.join(' ')) || ASKS_BACK.test(text) || mocksOrAsksAgain(text) || putsOff(text))
+    return false;
   return words.some((word) => YES_CUES.has(word) || NO_CUES.has(word));
 }
 

@@ -1,6 +1,6 @@
 import { extractVariables, splitIdentifier } from './extract.ts';
 import { type Clause, clausesWithMood, wishedVerb } from './mood.ts';
-import { agreesTo, isUnsure, polarityOf } from './polarity.ts';
+import { agreesTo, isUnsure, mocksOrAsksAgain, polarityOf, putsOff } from './polarity.ts';
 import type { JsonObject, RuleRequest, Tool, VariableConfig } from './request.ts';
 import { isSameTerm, type Term, termOverlap, termsOf } from './terms.ts';
 
@@ -29,7 +29,7 @@ export function chooseToolCall(request: RuleRequest, text: string): ToolDecision
     return chosen && decideOn(chosen, text, request, true);
   }
   const clauses = clausesWithMood(text);
-  const allowed = offered.filter(({ name }) => !isAgainst(clauses, LOOK_UP.test(name)));
+  const allowed = offered.filter((tool) => !isAgainst(clauses, tool));
   const named = allowed.find((tool) => isCalledAt(tool, prompt, clauses));
   const wish = named && decideOn(named, text, request, false);
   if (wish) return wish;
@@ -40,11 +40,20 @@ export function chooseToolCall(request: RuleRequest, text: string): ToolDecision
   return decideOn(best.tool, text, request, true);
 }
 
-/** Returns true when the text refuses, stays open, or only asks. A question may still look something up. */
-function isAgainst(clauses: readonly Clause[], looksUp: boolean): boolean {
+/**
+ * Returns true when the text refuses, stays open, or only asks. A question may still look something up, and another
+ * time is an argument of a tool that takes one.
+ */
+function isAgainst(clauses: readonly Clause[], { name, parameters }: Tool): boolean {
   const text = clauses.map((clause) => clause.text).join('. ');
+  const looksUp = LOOK_UP.test(name);
   if (clauses.some(({ mood }) => mood === 'open' || (mood === 'question' && !looksUp))) return true;
-  return isUnsure(text) || polarityOf(text) === 'no';
+  if (isUnsure(text) || mocksOrAsksAgain(text) || polarityOf(text) === 'no') return true;
+  return putsOff(text) && ![...propertiesOf(parameters).values()].some(takesTime);
+}
+
+function takesTime({ type, name, description }: VariableConfig): boolean {
+  return type === 'date' || /date|time|day|when|slot/i.test(`${name} ${description}`);
 }
 
 /** Returns true when a prompt wants a tool called now. A tool that it ties to a condition waits for the user's yes. */

@@ -107,6 +107,13 @@ describe('Edges for agreement and refusal', () => {
     ['what do you mean?'],
     ['maybe'],
     ['不好意思'],
+    ['Yeah right'],
+    ['As if!'],
+    ['Sure you will'],
+    ["Yes, that's what I'm asking you"],
+    ["Let's do it next week"],
+    ['I will do it tomorrow'],
+    ['We could do it another day'],
   ])('stays for: %s', async (text) => {
     expect(route(consent, text)).toBeNull();
   });

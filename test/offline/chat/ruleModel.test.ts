@@ -234,6 +234,10 @@ describe('Tools', () => {
     ['Can you confirm that it is an appointment?', false],
     ['She said "yes, book it" but I disagree.', false],
     ['My wife says yes, so please book it.', true],
+    ["Yes, that's what I'm asking you.", false],
+    ["Let's book the appointment next week.", false],
+    ['Yeah right.', false],
+    ['Yes, I can come on Monday.', true],
   ])('calls a tool that the prompt ties to a condition for “%s”: %s', (text, isCalled) => {
     expect(atDesk('When the caller agrees, call book_appointment.', text)).toBe(isCalled);
   });
