@@ -2,8 +2,8 @@ import type { Clock, Timer } from '../values/clock.ts';
 
 /** Detects that an expected event does not come. */
 export interface Watchdog {
-  /** Starts waiting. */
-  start(): void;
+  /** Starts waiting. @param limitMs - Default: that of the watchdog. */
+  start(limitMs?: number): void;
   /** The event came; ends the wait. */
   stop(): void;
   /** Cancels the timer; idempotent. */
@@ -14,11 +14,12 @@ export interface Watchdog {
 const LATE_MS = 1_000;
 
 /**
- * Calls `onSilence` when a wait has lasted `limitMs`. For thousands of waits: they share one timer, which is set
+ * Calls `onSilence` when a wait has lasted its limit. For thousands of waits: they share one timer, which is set
  * again only when it fires, so a wait costs only a read of the clock.
  */
-export function createWatchdog(clock: Clock, limitMs: number, onSilence: () => void): Watchdog {
+export function createWatchdog(clock: Clock, usualMs: number, onSilence: () => void): Watchdog {
   let waitingSinceMs: number | undefined;
+  let limitMs = usualMs;
   let timer: Timer | undefined;
   let dueMs = 0;
   const set = (delayMs: number) => {
@@ -35,9 +36,12 @@ export function createWatchdog(clock: Clock, limitMs: number, onSilence: () => v
     else onSilence();
   };
   return {
-    start() {
+    start(ms = usualMs) {
       waitingSinceMs = clock.monotonicMs();
-      if (!timer) set(limitMs);
+      limitMs = ms;
+      if (timer && dueMs <= waitingSinceMs + limitMs) return;
+      timer?.cancel();
+      set(limitMs);
     },
     stop() {
       waitingSinceMs = undefined;

@@ -17,10 +17,7 @@ export interface ChatProvider extends Pick<StreamSource<ChatEvent>, 'toModelErro
   close(): Promise<void>;
 }
 
-/**
- * A vendor with a retry, timeouts and metrics, whose answers are without thoughts. One generator stands between the
- * vendor's stream and the reader.
- */
+/** A vendor with a retry, timeouts and metrics, whose answers are without thoughts. */
 export function createChatClient(provider: ChatProvider, deps: StreamDeps): ChatModel {
   const spoken = new SpokenAnswers();
   return {

@@ -2,12 +2,13 @@ import { hash } from 'node:crypto';
 import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import { type ChatChoice, type ChatConfig, chatChoices } from '../../agents/chat/chatConfig.ts';
 import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
-import { linkAbort } from '../../base/async/linkedAbort.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { estimateTokens } from '../../engine/history/contextWindow.ts';
 import type { ChatFallback, ChosenChat } from '../../engine/turn/turnContext.ts';
 import type { WebSocketGuard } from '../../http/webSocket.ts';
 import { createBreakers } from '../failover/circuitBreaker.ts';
+import { streamWithFailover } from '../failover/streamWithFailover.ts';
+import { lateAnswer } from '../failover/streamWithRetry.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../ports/chatModel.ts';
 import type { ChatTiers } from '../ports/modelCatalog.ts';
 import { ModelError } from '../ports/modelError.ts';
@@ -64,6 +65,12 @@ interface Access {
   readonly owner: 'installation' | 'project';
   /** The circuit breaker's name for this choice. */
   readonly breaker: string;
+}
+
+/** A model that an agent or a node names, and how it is asked. */
+interface Chosen {
+  readonly choice: ChatChoice;
+  readonly access: Access;
 }
 
 /** The chat models that agents and nodes name, by the credentials of their projects. */
@@ -123,41 +130,46 @@ export class SelectedChatModels {
     onFallback: (fallback: ChatFallback) => void,
   ): AsyncGenerator<ChatEvent, void> {
     const own = await this.#deps.projectCredentials.of(projectId);
-    const candidates = this.#allowed(choices).map((choice) => ({
-      choice,
-      access: this.#access(projectId, choice, own),
-    }));
-    const working = candidates.filter(({ access }) => this.#breakers.isClosed(access.breaker));
-    const tried = working.length > 0 ? working : candidates;
-    for (const [index, { choice, access }] of tried.entries()) {
-      signal.throwIfAborted();
-      const next = tried[index + 1];
-      const attempt = new Attempt(this.#deps.clock, signal, next && patienceMs(request, choice));
-      const { key, client } = this.#client(choice, access);
-      try {
-        const { chat, onlyModel = this.#modelOf(choice, mode) } = await client;
-        if (choice.model !== undefined) this.#deps.onModelUsed(onlyModel);
-        const asked = settingsOf(request, choice, onlyModel);
-        const answer = chat.stream(asked, attempt.signal);
-        const isOwn = access.owner === 'project';
-        for await (const event of isOwn ? answer : this.#counted(projectId, asked, answer)) {
-          attempt.start();
-          yield event;
-        }
-        this.#breakers.succeeded(access.breaker);
-        return;
-      } catch (error) {
-        signal.throwIfAborted();
-        const failure = attempt.failure(error);
-        if (!(failure instanceof ModelError)) throw failure;
-        this.#breakers.failed(access.breaker, failure);
-        if (!next || attempt.hasStarted) throw failure;
-        const [from, to] = [this.#nameOf(choice, mode), this.#nameOf(next.choice, mode)];
-        onFallback({ from, to, reason: failure.message, model: this.#modelOf(next.choice, mode) });
-      } finally {
-        attempt.close();
-        this.#clients.release(key);
-      }
+    const candidates = this.#allowed(choices).map((choice) => {
+      const access = this.#access(projectId, choice, own);
+      return { model: { choice, access }, name: this.#nameOf(choice, mode), breaker: access.breaker };
+    });
+    yield* streamWithFailover(
+      {
+        candidates,
+        clock: this.#deps.clock,
+        breakers: this.#breakers,
+        ask: ({ model }, attemptSignal) => this.#ask(projectId, mode, request, model, attemptSignal),
+        firstOutputMs: ({ model }, hasNext) => (hasNext ? patienceMs(request, model.choice) : undefined),
+        late: lateAnswer,
+        onFallback: (from, to, error) =>
+          onFallback({
+            from: from.name,
+            to: to.name,
+            reason: error.message,
+            model: this.#modelOf(to.model.choice, mode),
+          }),
+      },
+      signal,
+    );
+  }
+
+  async *#ask(
+    projectId: string,
+    mode: keyof ChatTiers,
+    request: ChatRequest,
+    { choice, access }: Chosen,
+    signal: AbortSignal,
+  ): AsyncGenerator<ChatEvent, void> {
+    const { key, client } = this.#client(choice, access);
+    try {
+      const { chat, onlyModel = this.#modelOf(choice, mode) } = await client;
+      if (choice.model !== undefined) this.#deps.onModelUsed(onlyModel);
+      const asked = settingsOf(request, choice, onlyModel);
+      const answer = chat.stream(asked, signal);
+      yield* access.owner === 'project' ? answer : this.#counted(projectId, asked, answer);
+    } finally {
+      this.#clients.release(key);
     }
   }
 
@@ -232,42 +244,6 @@ export class SelectedChatModels {
 
   #nameOf(choice: ChatChoice, mode: keyof ChatTiers): string {
     return `${choice.endpoint ?? this.#deps.endpoint}/${this.#modelOf(choice, mode)}`;
-  }
-}
-
-/** The attempt to get a model's answer. It has a timeout for its first event. */
-class Attempt {
-  hasStarted = false;
-  readonly #abort: ReturnType<typeof linkAbort>;
-  readonly #timer: ReturnType<Clock['setTimer']> | undefined;
-
-  /** @param patience - The timeout for the first event in ms; undefined when no other model is left. */
-  constructor(clock: Clock, signal: AbortSignal, patience: number | undefined) {
-    this.#abort = linkAbort(signal);
-    if (patience === undefined) return;
-    const late = () =>
-      this.#abort.abort(
-        new ModelError('model_unavailable', `The model did not start to answer within ${patience / 1000} s`),
-      );
-    this.#timer = clock.setTimer(late, patience);
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
-  start(): void {
-    this.hasStarted = true;
-    this.#timer?.cancel();
-  }
-
-  failure(error: unknown): unknown {
-    return this.#abort.signal.aborted ? this.#abort.signal.reason : error;
-  }
-
-  close(): void {
-    this.#timer?.cancel();
-    this.#abort.unlink();
   }
 }
 
