@@ -26,7 +26,7 @@ export interface ErrorOptions {
   readonly cause?: unknown;
   readonly details?: readonly ErrorDetail[];
   /** Seconds after which a retry makes sense. */
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** Additional fields of the response, such as the successor of a removed route. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }

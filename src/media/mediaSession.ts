@@ -46,12 +46,16 @@ export interface OpenMedia {
 }
 
 /** The audio of one call, from the reservation of its ports to its last packet. */
-export interface MediaSession {
+export interface MediaSession extends AudioCommands, PartyCommands {
   /** The address for the SDP: an IP address of this machine, or the public one. */
   readonly address: string;
   /** The RTP port, which is even. RTCP uses the port above it. */
   readonly rtpPort: number;
   readonly events: Pick<Emitter<MediaEvents>, 'on'>;
+}
+
+/** What a call's audio can be told. `CallAudio` implements it, in a media thread. */
+export interface AudioCommands {
   /** Starts the audio, or changes it after another offer and answer. @throws {CallwayError} `codec_unsupported`. */
   connect(parameters: MediaParameters): Promise<void>;
   /**
@@ -90,6 +94,25 @@ export interface MediaSession {
    *   503 `supervision_unavailable`.
    */
   admitSupervisor(request: SupervisorRequest, participant?: MediaSession): Promise<SupervisorAddress>;
+  /** Records both directions to a file. @throws {CallwayError} `recording_failed`, `recording_running`. */
+  startRecording(request: { readonly path: string }): Promise<void>;
+  /**
+   * Pauses or resumes the recording. While paused, the file gets silence. It has no effect on a call that is not
+   * recorded.
+   */
+  pauseRecording(isPaused: boolean): Promise<void>;
+  /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still queued. Resolves when all are sent. */
+  sendDtmf(digits: string): Promise<void>;
+  /** Receives a digit by signalling. When a peer sends digits both ways, only the way of the first digit counts. */
+  receiveDtmf(digit: DtmfDigit): Promise<void>;
+  /** Returns the quality so far. */
+  quality(): Promise<MediaQuality>;
+  /** Closes the agent's stream, the recording and the sockets, in this order. Idempotent: the same report each time. */
+  close(): Promise<MediaReport>;
+}
+
+/** What concerns those whom the caller hears beside the agent. `CallParties` implements it, in a media thread. */
+export interface PartyCommands {
   /** Plays ringback tone while the agent is silent. */
   startRingback(): Promise<void>;
   /**
@@ -121,21 +144,6 @@ export interface MediaSession {
    * @throws {CallwayError} `media_not_connected`, `media_elsewhere`.
    */
   recordAside(other: MediaSession): Promise<void>;
-  /** Records both directions to a file. @throws {CallwayError} `recording_failed`, `recording_running`. */
-  startRecording(request: { readonly path: string }): Promise<void>;
-  /**
-   * Pauses or resumes the recording. While paused, the file gets silence. It has no effect on a call that is not
-   * recorded.
-   */
-  pauseRecording(isPaused: boolean): Promise<void>;
-  /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still queued. Resolves when all are sent. */
-  sendDtmf(digits: string): Promise<void>;
-  /** Receives a digit by signalling. When a peer sends digits both ways, only the way of the first digit counts. */
-  receiveDtmf(digit: DtmfDigit): Promise<void>;
-  /** Returns the quality so far. */
-  quality(): Promise<MediaQuality>;
-  /** Closes the agent's stream, the recording and the sockets, in this order. Idempotent: the same report each time. */
-  close(): Promise<MediaReport>;
 }
 
 export interface DtmfDigit {

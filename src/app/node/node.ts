@@ -19,7 +19,6 @@ import { type Lifecycle, startTogether } from '../lifecycle.ts';
 import { buildMedia } from '../media/media.ts';
 import { openSipServer } from '../media/sipServer.ts';
 import type { Config } from '../settings/config.ts';
-import type { ThreadReport } from '../voice/threadReports.ts';
 import { addressOf } from '../voice/voiceNodes.ts';
 import { type DatabaseServer, redisConnector } from './connections.ts';
 import {
@@ -65,7 +64,7 @@ interface NodeState {
   /** Defined once the server is built. */
   app?: App;
   /** The voice threads; undefined without the role `voice`. */
-  voiceThreads?: VoiceThreads<ThreadReport, StreamGrant> | undefined;
+  voiceThreads?: VoiceThreads<StreamGrant> | undefined;
   /** Aborted at the start of a shutdown. */
   readonly draining: AbortController;
 }

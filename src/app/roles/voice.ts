@@ -7,10 +7,10 @@ import { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Config } from '../settings/config.ts';
 import { startVoiceThread } from '../voice/startVoiceThread.ts';
-import { receiveReport, type ThreadReport } from '../voice/threadReports.ts';
+import { receiveReports } from '../voice/threadReports.ts';
 
 export interface VoiceRole {
-  readonly threads: VoiceThreads<ThreadReport, StreamGrant>;
+  readonly threads: VoiceThreads<StreamGrant>;
   /** Resolves when the first thread accepts audio streams. */
   readonly started: Promise<void>;
 }
@@ -28,12 +28,7 @@ export function startVoiceRole(
   const { config, logger, lifecycle, clock, nodeId, onError } = node;
   if (!config.ROLES.includes('voice')) return undefined;
   const voiceLogger = logger.child({ part: 'voice' });
-  const receiver = {
-    metrics: node.metrics.sessions,
-    writeLine: (line: string) => writeLine(logger, line),
-    onSessionEnded,
-  };
-  const threads = new VoiceThreads<ThreadReport, StreamGrant>({
+  const threads = new VoiceThreads<StreamGrant>({
     clock,
     nodeId,
     maxThreads: maxVoiceThreads(config),
@@ -47,7 +42,10 @@ export function startVoiceRole(
         secretsKey: node.secretsKey,
         recoversTurns: isReplacement,
       }),
-    onReport: (report) => receiveReport(receiver, report),
+    reports: receiveReports(node.metrics.sessions, {
+      log: (line) => writeLine(logger, line),
+      sessionEnded: onSessionEnded,
+    }),
     onFault(fault) {
       voiceLogger.error(fault, 'voice thread lost; its calls continue on another');
       registry

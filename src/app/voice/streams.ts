@@ -23,7 +23,7 @@ export interface StreamParts {
   readonly conversations: ConversationEngine;
   readonly voiceNodes: Pick<VoiceNodeSelector, 'selectForStream'>;
   /** The voice threads of this node; undefined without the role `voice`. */
-  readonly voiceThreads: Pick<VoiceThreads<unknown, StreamGrant>, 'admit'> | undefined;
+  readonly voiceThreads: Pick<VoiceThreads<StreamGrant>, 'admit'> | undefined;
   readonly callRefusal: () => CallwayError | undefined;
   readonly publicUrl: () => string;
   readonly storage: {

@@ -17,6 +17,11 @@ import { AdmittedTickets, type StreamGrant } from '../../streams/streamTickets.t
 import { listenForStreams } from '../../streams/transport/streamListener.ts';
 import type { TextStream } from '../../text/textStream.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
+import type {
+  VoiceThreadEvents,
+  VoiceThreadMethods,
+  VoiceThreadReady,
+} from '../../voice/threads/threadMessages.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import { connectDatabase, type DatabaseServer, redisConnector } from '../node/connections.ts';
 import { createThreadContext, type ThreadContext } from '../node/threadContext.ts';
@@ -26,7 +31,7 @@ import { buildChat } from '../services/providers.ts';
 import type { Config } from '../settings/config.ts';
 import { takeReadAhead } from './readAhead.ts';
 import { buildTextBots } from './textBots.ts';
-import { reportedMetrics, type ThreadReport } from './threadReports.ts';
+import { reportedMetrics, type ThreadReports } from './threadReports.ts';
 import { buildVoice } from './voice.ts';
 
 /** The turns of a thread's sessions read and write a row or two each. */
@@ -46,43 +51,28 @@ export interface VoiceServiceStart {
 
 export interface VoiceServiceDeps {
   readonly logger: Logger;
-  readonly report: (report: ThreadReport) => void;
-  /** The number of voice sessions has changed. */
-  readonly onSessions: (count: number) => void;
+  readonly main: VoiceThreadEvents & ThreadReports;
 }
 
 /** Audio WebSockets and the voice sessions on them. */
-export interface VoiceService {
-  readonly port: number;
-  /** The Unix domain socket for calls of this node; undefined where there can be none. */
-  readonly socketPath: string | undefined;
-  /** Serves the stream of a call of this node that connects with this ticket. */
-  admit(ticket: string, grant: StreamGrant): void;
-  /** Registers this service with the media nodes. */
-  register(): Promise<void>;
-  /** Registers that the node is overloaded, or no longer. */
-  tellOverload(isOverloaded: boolean): void;
-  /** Withdraws the registration, and waits for the sessions; after `graceMs` they are asked to continue elsewhere. */
-  drain(graceMs: number): Promise<void>;
-  close(): Promise<void>;
-}
+export interface VoiceService extends VoiceThreadMethods<StreamGrant>, VoiceThreadReady {}
 
 /** Builds all that a voice thread has, on connections of its own. */
 export async function startVoiceService(
   start: VoiceServiceStart,
-  { logger, report, onSessions }: VoiceServiceDeps,
+  { logger, main }: VoiceServiceDeps,
 ): Promise<VoiceService> {
   const { config } = start;
   const lifecycle = new Lifecycle((error) => logger.error({ err: error }, 'close failed'));
   const context = await openContext(start, logger, lifecycle);
   const { clock, redis, storage, nodeId, onError } = context;
-  const metrics = reportedMetrics(report);
+  const metrics = reportedMetrics(main);
   // The main thread has said what is missing.
   const providers = { ...context, metrics, warn: () => undefined };
   const { conversations } = buildConversations(context, {
     models: await buildChat(providers),
     knowledge: (await buildKnowledgeSearch(providers)).search,
-    onEnded: () => report({ kind: 'session_ended' }),
+    onEnded: () => main.sessionEnded(),
     recoversTurns: start.recoversTurns,
   });
   const bots = buildTextBots(context);
@@ -102,7 +92,7 @@ export async function startVoiceService(
       }
     },
     onCountChange() {
-      onSessions(live.count);
+      main.sessions(live.count);
       registration?.update();
     },
   });
@@ -162,9 +152,11 @@ export async function startVoiceService(
       await registration?.withdraw();
       await live.drain(graceMs);
     },
-    async close() {
+    async end() {
       await registration?.withdraw();
       await lifecycle.close();
+      // At once: what is still closing must not hold up the stop of the node.
+      process.exit();
     },
   };
 }

@@ -1,7 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 
 import type { Clock, Timer } from '../values/clock.ts';
-import { threadCpuMs } from './threadCpuTime.ts';
+import { type Calls, type Notifications, type Port, type Remote, remoteOf, serve } from './remote.ts';
+import { systemThreadId, threadCpuMs } from './threadCpuTime.ts';
 
 /** The time for loading its code on a very busy machine. */
 const START_TIMEOUT_MS = 120_000;
@@ -17,31 +18,50 @@ const LATE_CHECK_MS = 250;
 /** The time for closing what the thread has open. */
 const END_TIMEOUT_MS = 10_000;
 
-export interface WatchedThreadOptions {
+/** The messages between a watched thread and its watcher, beside those of `remote.ts`. */
+type ThreadMessage =
+  /** Answered by `pong`, unless the thread hangs. */
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'pong' }
+  /** @property threadId - The operating system's id of the thread; undefined where it has none. */
+  | { readonly kind: 'ready'; readonly value: unknown; readonly threadId: string | undefined };
+
+/** The part of `MessagePort` that a thread uses. */
+export interface ThreadPort extends Port {
+  close(): void;
+}
+
+export interface WatchedThreadOptions<Ready> {
   /** The thread's name in reasons, such as `media thread`. */
   readonly name: string;
+  /** A thread that calls {@link serveThread}. */
   readonly worker: Worker;
   readonly clock: Clock;
-  /** Tells the thread to end by itself. */
-  readonly askToEnd: () => void;
-  /** Makes the thread say something; for threads that are silent otherwise. */
-  readonly ping?: () => void;
+  /** Gets the thread's notifications. */
+  readonly events?: object;
   /** CPU time of a thread by its system id; undefined where it is not known. Default: the operating system's. */
   readonly cpuMs?: (threadId: string) => number | undefined;
-  /** Called once, when the thread has ended, died, or hung and was terminated. */
-  readonly onGone: (reason: string, isFault: boolean) => void;
+  /** Creates the error of calls to a thread that is gone. Default: an `Error` with the reason. */
+  readonly toError?: (reason: string) => Error;
+  readonly onReady?: (ready: Ready) => void;
+  /** Called once, when the thread has died, or hung and was terminated; not after {@link WatchedThread.end}. */
+  readonly onLost: (reason: string) => void;
 }
 
 /**
  * A worker thread from its start to its end, whose death and silence are noticed. It hangs when it does not answer
  * although it has run; one that the machine gives no time is waited for. Where a thread's CPU time is not known, it is
  * taken for starved while the main thread is late too.
+ *
+ * @typeParam Methods - What the thread serves. `end` tells it to end by itself.
+ * @typeParam Ready - What it says when it is ready.
  */
-export class WatchedThread {
-  readonly #options: WatchedThreadOptions;
-  readonly #ready: Promise<void>;
+export class WatchedThread<Methods extends { end(): unknown }, Ready = undefined> {
+  readonly #options: WatchedThreadOptions<Ready>;
+  readonly #remote: Remote<Methods>;
+  readonly #ready: Promise<Ready>;
   readonly #exited: Promise<void>;
-  #setReady = (): void => {};
+  #setReady: (ready: Ready) => void = () => undefined;
   #silentChecks = 0;
   /** The operating system's id of the thread. */
   #threadId: string | undefined;
@@ -51,45 +71,51 @@ export class WatchedThread {
   #timer: Timer;
   #goneReason: string | undefined;
   #isEnding = false;
+  #rejectReady: (error: Error) => void = () => undefined;
 
-  constructor(options: WatchedThreadOptions) {
-    const { worker, clock, name } = options;
+  constructor(options: WatchedThreadOptions<Ready>) {
+    const { worker, clock, name, events } = options;
     this.#options = options;
-    this.#ready = new Promise((resolve) => {
+    this.#ready = new Promise((resolve, reject) => {
       this.#setReady = resolve;
+      this.#rejectReady = reject;
     });
-    worker.on('message', () => {
+    this.#ready.catch(() => undefined); // reported by onLost
+    worker.on('message', (message: ThreadMessage) => {
       this.#silentChecks = 0;
+      if (message.kind !== 'ready') return;
+      this.#threadId = message.threadId;
+      this.#watch();
+      options.onReady?.(message.value as Ready);
+      this.#setReady(message.value as Ready);
     });
+    this.#remote = remoteOf<Methods>(worker);
+    if (events) serve(worker, events);
     worker.on('error', (error) => this.#lose(`the ${name} failed: ${describe(error)}`));
     this.#exited = new Promise((resolve) => {
       worker.once('exit', (code) => {
         this.#lose(`the ${name} ended with code ${code}`);
-        this.#setReady();
         resolve();
       });
     });
     this.#timer = clock.setTimer(() => this.#terminate(`the ${name} does not start`), START_TIMEOUT_MS);
   }
 
-  /** The reason for which the thread is gone. */
-  get goneReason(): string | undefined {
-    return this.#goneReason;
+  /** Calls the thread; rejects when it is gone, or dies meanwhile. */
+  get call(): Calls<Methods> {
+    return this.#remote.call;
+  }
+
+  get notify(): Notifications<Methods> {
+    return this.#remote.notify;
   }
 
   get isAlive(): boolean {
     return this.#goneReason === undefined && !this.#isEnding;
   }
 
-  /** The thread has said that it is ready. @param threadId - Its `systemThreadId`. */
-  setReady(threadId?: string): void {
-    this.#threadId = threadId;
-    this.#watch();
-    this.#setReady();
-  }
-
-  /** Resolves when the thread is ready, or gone. @see goneReason */
-  untilReady(): Promise<void> {
+  /** Resolves with what the thread says when it is ready; rejects when it died before. */
+  untilReady(): Promise<Ready> {
     return this.#ready;
   }
 
@@ -98,9 +124,9 @@ export class WatchedThread {
     if (this.isAlive) {
       this.#isEnding = true;
       this.#timer.cancel();
-      const { clock, worker, askToEnd } = this.#options;
+      const { clock, worker } = this.#options;
       this.#timer = clock.setTimer(() => void worker.terminate(), END_TIMEOUT_MS);
-      askToEnd();
+      this.#remote.notify.end();
     }
     await this.#exited;
   }
@@ -108,12 +134,12 @@ export class WatchedThread {
   #watch(): void {
     this.#timer.cancel();
     if (!this.isAlive) return;
-    const { clock, name, ping } = this.#options;
+    const { clock, name, worker } = this.#options;
     const dueMs = clock.monotonicMs() + CHECK_INTERVAL_MS;
     this.#timer = clock.setTimer(() => {
       if (this.#isHung(clock.monotonicMs() - dueMs)) return this.#terminate(`the ${name} does not answer`);
       this.#silentChecks++;
-      ping?.();
+      worker.postMessage({ kind: 'ping' } satisfies ThreadMessage);
       this.#watch();
     }, CHECK_INTERVAL_MS);
   }
@@ -148,8 +174,25 @@ export class WatchedThread {
     if (this.#goneReason !== undefined) return;
     this.#goneReason = reason;
     this.#timer.cancel();
-    this.#options.onGone(reason, !this.#isEnding);
+    const error = this.#options.toError?.(reason) ?? new Error(reason);
+    this.#rejectReady(error);
+    this.#remote.close(error);
+    if (!this.#isEnding) this.#options.onLost(reason);
   }
+}
+
+/**
+ * The thread's side of a {@link WatchedThread}: serves its methods, and says that it is ready.
+ *
+ * @param ready - What it says besides.
+ */
+export function serveThread(port: Port, methods: object, ready?: unknown): void {
+  const post = (message: ThreadMessage) => port.postMessage(message);
+  port.on('message', (message) => {
+    if (message instanceof Object && 'kind' in message && message.kind === 'ping') post({ kind: 'pong' });
+  });
+  serve(port, methods);
+  post({ kind: 'ready', value: ready, threadId: systemThreadId() });
 }
 
 /** An error without memory has no stack. */

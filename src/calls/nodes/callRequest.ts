@@ -1,5 +1,5 @@
 import type { TransferTarget } from '../../agents/transferTarget.ts';
-import type { ThreadFailure } from '../../media/engine/threadMessages.ts';
+import type { Failure } from '../../base/failure.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaSamples } from '../../media/mediaSamples.ts';
 import type { SupervisionMode } from '../../media/supervision/supervisorStream.ts';
@@ -42,4 +42,4 @@ export type ReadingName = 'read_quality' | 'read_media_samples';
 export type CallAnswer = CallRequestTypes[CallRequestName][1];
 
 /** An answer, or why there is none. Errors cross nodes as they cross threads. */
-export type CallResponse = { readonly answer: unknown } | { readonly failure: ThreadFailure };
+export type CallResponse = { readonly answer: unknown } | { readonly failure: Failure };

@@ -1,7 +1,7 @@
 import { CallwayError } from '../../base/errors.ts';
+import { fromFailure } from '../../base/failure.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MakeId } from '../../base/values/ids.ts';
-import { fromFailure } from '../../media/engine/threadMessages.ts';
 import type {
   CallRequest,
   CallRequestName,

@@ -1,8 +1,8 @@
 import { createPendingTasks } from '../../base/async/pendingTasks.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import { CallwayError } from '../../base/errors.ts';
+import { toFailure } from '../../base/failure.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import { toFailure } from '../../media/engine/threadMessages.ts';
 import type { NodeBus, NodeMessage } from '../nodes/nodeBus.ts';
 import type { CallQueue, JobResult, QueueWorker } from '../setup/callQueue.ts';
 import type { InboundCall, Telephony } from '../telephony.ts';

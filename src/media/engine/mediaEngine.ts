@@ -1,11 +1,16 @@
 import type { Worker } from 'node:worker_threads';
 import { CallwayError } from '../../base/errors.ts';
+import { WatchedThread } from '../../base/threads/watchedThread.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MediaEngine, MediaSession, OpenMedia } from '../mediaSession.ts';
-import { MediaThread } from './mediaThread.ts';
 import { PortPool } from './portPool.ts';
-import { RemoteSession } from './remoteSession.ts';
-import type { MediaThreadData, ThreadStatistics } from './threadMessages.ts';
+import { createRemoteSession, isRemoteSession, type RemoteSession } from './remoteSession.ts';
+import type {
+  MediaThreadData,
+  MediaThreadEvents,
+  MediaThreadMethods,
+  ThreadStatistics,
+} from './threadMessages.ts';
 
 export interface MediaEngineOptions {
   readonly clock: Clock;
@@ -29,6 +34,12 @@ export type MediaFault =
 export interface ThreadedMediaEngine extends MediaEngine {
   /** Returns the statistics of the threads that answer, for metrics. */
   statistics(): Promise<ThreadStatistics[]>;
+}
+
+interface MediaThread {
+  readonly worker: WatchedThread<MediaThreadMethods>;
+  /** The numbers of its sessions. */
+  readonly sessions: Set<number>;
 }
 
 /** A thread that dies sooner than this is restarted no sooner. */
@@ -65,7 +76,7 @@ class WorkerMediaEngine implements ThreadedMediaEngine {
   }
 
   async untilReady(): Promise<void> {
-    await Promise.all([...this.#threads].map((thread) => thread.untilReady()));
+    await Promise.all([...this.#threads].map(({ worker }) => worker.untilReady()));
   }
 
   get sessions(): number {
@@ -85,8 +96,8 @@ class WorkerMediaEngine implements ThreadedMediaEngine {
   }
 
   async statistics(): Promise<ThreadStatistics[]> {
-    const alive = [...this.#threads].filter(({ isAlive }) => isAlive);
-    const results = await Promise.allSettled(alive.map((thread) => thread.statistics()));
+    const alive = [...this.#threads].filter(({ worker }) => worker.isAlive);
+    const results = await Promise.allSettled(alive.map(({ worker }) => worker.call.statistics()));
     return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   }
 
@@ -105,11 +116,11 @@ class WorkerMediaEngine implements ThreadedMediaEngine {
       const rtpPort = this.#ports.take();
       if (rtpPort === undefined) break;
       try {
-        await thread.request(session, 'open', { rtpPort, timeoutMs, latching, impairment });
+        await thread.worker.call.open(session, { rtpPort, timeoutMs, latching, impairment });
         return this.#register(thread, session, rtpPort);
       } catch (error) {
         this.#ports.free(rtpPort);
-        const isTaken = error instanceof CallwayError && error.code === 'EADDRINUSE';
+        const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
         if (!isTaken) throw error;
       }
     }
@@ -119,11 +130,11 @@ class WorkerMediaEngine implements ThreadedMediaEngine {
   }
 
   #register(thread: MediaThread, session: number, rtpPort: number): RemoteSession {
-    const remote: RemoteSession = new RemoteSession({
+    const remote = createRemoteSession({
       session,
       address: this.#options.publicAddress,
       rtpPort,
-      thread,
+      command: (name, args) => thread.worker.call.command(session, name, args),
       onClosed: () => {
         thread.sessions.delete(session);
         this.#sessions.delete(session);
@@ -137,14 +148,14 @@ class WorkerMediaEngine implements ThreadedMediaEngine {
 
   /** @returns Undefined for a session of another engine or of a thread that has exited. */
   #threadOf(call: MediaSession | undefined): MediaThread | undefined {
-    if (!(call instanceof RemoteSession)) return undefined;
-    return [...this.#threads].find(({ isAlive, sessions }) => isAlive && sessions.has(call.session));
+    if (!isRemoteSession(call)) return undefined;
+    return [...this.#threads].find(({ worker, sessions }) => worker.isAlive && sessions.has(call.session));
   }
 
   #leastBusyThread(): MediaThread {
     let leastBusy: MediaThread | undefined;
     for (const thread of this.#threads) {
-      if (!thread.isAlive) continue;
+      if (!thread.worker.isAlive) continue;
       if (leastBusy === undefined || thread.sessions.size < leastBusy.sessions.size) leastBusy = thread;
     }
     if (leastBusy !== undefined && this.#closed === undefined) return leastBusy;
@@ -156,21 +167,29 @@ class WorkerMediaEngine implements ThreadedMediaEngine {
   #startThread(): void {
     const { clock, startThread, address, onFault } = this.#options;
     const startedMs = clock.monotonicMs();
-    const thread: MediaThread = new MediaThread({
-      clock,
-      worker: startThread({ address }),
-      onEvent: (session, event) => this.#sessions.get(session)?.emit(event),
-      onFault: (session, reason) => {
+    const sessions = new Set<number>();
+    const events: MediaThreadEvents = {
+      event: (session, name, value) => this.#sessions.get(session)?.emit(name, value),
+      fault: (session, reason) => {
         onFault({ kind: 'session_fault', reason });
         this.#sessions.get(session)?.lose('the audio of the call failed');
       },
+    };
+    const worker = new WatchedThread<MediaThreadMethods>({
+      name: 'media thread',
+      clock,
+      worker: startThread({ address }),
+      events,
+      toError: (reason) =>
+        new CallwayError('unavailable', 'media_lost', `the call’s audio is lost: ${reason}`),
       onLost: (reason) => {
         this.#threads.delete(thread);
-        onFault({ kind: 'thread_lost', reason, sessions: thread.sessions.size });
-        for (const session of thread.sessions) this.#sessions.get(session)?.lose(reason);
+        onFault({ kind: 'thread_lost', reason, sessions: sessions.size });
+        for (const session of sessions) this.#sessions.get(session)?.lose(reason);
         this.#restart(clock.monotonicMs() - startedMs);
       },
     });
+    const thread: MediaThread = { worker, sessions };
     this.#threads.add(thread);
   }
 
@@ -184,7 +203,7 @@ class WorkerMediaEngine implements ThreadedMediaEngine {
 
   async #close(): Promise<void> {
     await Promise.allSettled([...this.#sessions.values()].map((session) => session.close()));
-    await Promise.all([...this.#threads].map((thread) => thread.end()));
+    await Promise.all([...this.#threads].map(({ worker }) => worker.end()));
   }
 }
 

@@ -47,7 +47,7 @@ export async function rehearseCall(codecs: CodecRegistry): Promise<MediaReport> 
     ...{ packetDurationMs: FRAME_MS, direction: 'sendrecv' },
   });
   await audio.startStream(TARGET);
-  await audio.startRecording('');
+  await audio.startRecording({ path: '' });
   for (let tick = 1; tick <= TICKS; tick++) {
     clock.atMs += FRAME_MS;
     audio.tick({ deadlineMs: clock.atMs, lateMs: 0, skippedTicks: 0 });

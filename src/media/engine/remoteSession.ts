@@ -1,185 +1,99 @@
 import { createEmitter } from '../../base/emitter.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { AgentControl, StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
-import type { Participation } from '../conference/participant.ts';
-import type { MediaQuality } from '../mediaQuality.ts';
-import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport, MediaSession } from '../mediaSession.ts';
+import { methodsBy } from '../../base/threads/remote.ts';
+import type {
+  AudioCommands,
+  EmitMediaEvent,
+  MediaEvents,
+  MediaReport,
+  MediaSession,
+  PartyCommands,
+} from '../mediaSession.ts';
 import { completeRecording } from '../recording/recordingFile.ts';
-import type { MusicSource } from '../session/holdMusic.ts';
-import type { SupervisorAddress, SupervisorRequest } from '../supervision/supervisorStream.ts';
-import type { MediaThread } from './mediaThread.ts';
-import type { MediaThreadEvent, ThreadRequestName, ThreadRequests } from './threadMessages.ts';
+import type { MediaCommand, SessionReference } from './threadMessages.ts';
 
 export interface RemoteSessionOptions {
   /** The session's number in its thread. */
   readonly session: number;
   readonly address: string;
   readonly rtpPort: number;
-  readonly thread: Pick<MediaThread, 'request'>;
+  /** Performs a command in the session's thread. @throws {CallwayError} `media_lost` when the thread is gone. */
+  readonly command: (name: MediaCommand, args: readonly unknown[]) => Promise<unknown>;
   /** Called once, when the ports are free again. */
   readonly onClosed: () => void;
   readonly onListenerError: (error: unknown) => void;
 }
 
-/** A media session in the main thread: each method is a request to the thread that has the audio. */
-export class RemoteSession implements MediaSession {
+/** A media session in the main thread: each command is a call to the thread that has the audio. */
+export interface RemoteSession extends MediaSession {
+  /** The session's number in its thread. */
   readonly session: number;
-  readonly address: string;
-  readonly rtpPort: number;
-  readonly events;
-  readonly #thread: RemoteSessionOptions['thread'];
-  readonly #onClosed: () => void;
-  #recordingPath: string | undefined;
-  #lostReason: string | undefined;
-  #closed: Promise<MediaReport> | undefined;
-
-  constructor({ session, address, rtpPort, thread, onClosed, onListenerError }: RemoteSessionOptions) {
-    this.session = session;
-    this.address = address;
-    this.rtpPort = rtpPort;
-    this.#thread = thread;
-    this.#onClosed = onClosed;
-    this.events = createEmitter<MediaEvents>(onListenerError);
-  }
-
-  connect(parameters: MediaParameters): Promise<void> {
-    return this.#request('connect', parameters);
-  }
-
-  startStream(target: StreamTarget): Promise<void> {
-    return this.#request('startStream', target);
-  }
-
-  awaitAgent(): Promise<void> {
-    return this.#request('awaitAgent', undefined);
-  }
-
-  playApology(): Promise<void> {
-    return this.#request('playApology', undefined);
-  }
-
-  stopStream(): Promise<void> {
-    return this.#request('stopStream', undefined);
-  }
-
-  sendTransferStatus(status: TransferStatus): Promise<void> {
-    return this.#request('sendTransferStatus', status);
-  }
-
-  controlAgent(control: AgentControl): Promise<void> {
-    return this.#request('controlAgent', control);
-  }
-
-  async admitSupervisor(request: SupervisorRequest, participant?: MediaSession): Promise<SupervisorAddress> {
-    const only = participant && { participant: numberOf(participant) };
-    return await this.#request('admitSupervisor', { ...request, ...only });
-  }
-
-  startRingback(): Promise<void> {
-    return this.#request('startRingback', undefined);
-  }
-
-  async bridge(other: MediaSession): Promise<void> {
-    await this.#request('bridge', numberOf(other));
-  }
-
-  unbridge(): Promise<void> {
-    return this.#request('unbridge', undefined);
-  }
-
-  async join(call: MediaSession): Promise<void> {
-    await this.#request('join', numberOf(call));
-  }
-
-  setParticipation(participation: Participation): Promise<void> {
-    return this.#request('setParticipation', participation);
-  }
-
-  startMusic(source: MusicSource): Promise<void> {
-    return this.#request('startMusic', source);
-  }
-
-  stopMusic(): Promise<void> {
-    return this.#request('stopMusic', undefined);
-  }
-
-  async recordAside(other: MediaSession): Promise<void> {
-    await this.#request('recordAside', numberOf(other));
-  }
-
-  async startRecording({ path }: { readonly path: string }): Promise<void> {
-    await this.#request('startRecording', path);
-    this.#recordingPath = path;
-  }
-
-  pauseRecording(isPaused: boolean): Promise<void> {
-    return this.#request('pauseRecording', isPaused);
-  }
-
-  sendDtmf(digits: string): Promise<void> {
-    return this.#request('sendDtmf', digits);
-  }
-
-  receiveDtmf(digit: DtmfDigit): Promise<void> {
-    return this.#request('receiveDtmf', digit);
-  }
-
-  quality(): Promise<MediaQuality> {
-    return this.#request('quality', undefined);
-  }
-
-  close(): Promise<MediaReport> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
   /** Emits an event of the thread. Only the engine calls it. */
-  emit({ name, value }: MediaThreadEvent): void {
-    this.events.emit(name, value);
-  }
-
+  readonly emit: EmitMediaEvent;
   /** Ends the session after its thread has exited. Only the engine calls it. */
-  lose(reason: string): void {
-    if (this.#lostReason !== undefined || this.#closed !== undefined) return;
-    this.#lostReason = reason;
-    this.events.emit('lost', { reason });
-  }
-
-  #request<Name extends ThreadRequestName>(
-    name: Name,
-    argument: ThreadRequests[Name][0],
-  ): Promise<ThreadRequests[Name][1]> {
-    return this.#thread.request(this.session, name, argument);
-  }
-
-  async #close(): Promise<MediaReport> {
-    try {
-      return await this.#request('close', undefined);
-    } catch (error) {
-      if (!(error instanceof CallwayError && error.code === 'media_lost')) throw error;
-      return await this.#reportLoss(this.#lostReason ?? error.message);
-    } finally {
-      this.#onClosed();
-    }
-  }
-
-  /** Quality and counters are lost with the thread; the recording is kept as far as it was written. */
-  async #reportLoss(reason: string): Promise<MediaReport> {
-    const path = this.#recordingPath;
-    if (path === undefined) return { packetsSent: 0 };
-    try {
-      const length = await completeRecording(path);
-      if (length === undefined) throw new Error('the recording has no audio');
-      const { durationMs, bytes } = length;
-      return { packetsSent: 0, recording: { path, durationMs, lengthBytes: bytes } };
-    } catch (cause) {
-      const error = `${reason}; ${cause instanceof Error ? cause.message : String(cause)}`;
-      return { packetsSent: 0, recording: { path, durationMs: 0, lengthBytes: 0, error } };
-    }
-  }
+  lose(reason: string): void;
 }
 
-function numberOf(other: MediaSession): number {
-  if (!(other instanceof RemoteSession)) throw new TypeError('only calls of one media engine can be bridged');
-  return other.session;
+export function createRemoteSession(options: RemoteSessionOptions): RemoteSession {
+  const { session, address, rtpPort, onClosed, onListenerError } = options;
+  const events = createEmitter<MediaEvents>(onListenerError);
+  const commands = methodsBy<AudioCommands & PartyCommands>((name, args) =>
+    options.command(name as MediaCommand, args.map(toReference)),
+  );
+  let recordingPath: string | undefined;
+  let lostReason: string | undefined;
+  let closed: Promise<MediaReport> | undefined;
+
+  async function close(): Promise<MediaReport> {
+    try {
+      return await commands.close();
+    } catch (error) {
+      if (!(error instanceof CallwayError && error.code === 'media_lost')) throw error;
+      return await reportLoss(lostReason ?? error.message, recordingPath);
+    } finally {
+      onClosed();
+    }
+  }
+
+  const own: Omit<RemoteSession, Exclude<MediaCommand, 'startRecording' | 'close'>> = {
+    ...{ session, address, rtpPort, events },
+    emit: events.emit,
+    async startRecording({ path }) {
+      await commands.startRecording({ path });
+      recordingPath = path;
+    },
+    lose(reason) {
+      if (lostReason !== undefined || closed !== undefined) return;
+      lostReason = reason;
+      events.emit('lost', { reason });
+    },
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+  return Object.setPrototypeOf(own, commands);
+}
+
+export function isRemoteSession(session: unknown): session is RemoteSession {
+  return session instanceof Object && 'session' in session && 'lose' in session;
+}
+
+function toReference(argument: unknown): unknown {
+  if (!isRemoteSession(argument)) return argument;
+  return { sessionNumber: argument.session } satisfies SessionReference;
+}
+
+/** Quality and counters are lost with the thread; the recording is kept as far as it was written. */
+async function reportLoss(reason: string, path: string | undefined): Promise<MediaReport> {
+  if (path === undefined) return { packetsSent: 0 };
+  try {
+    const length = await completeRecording(path);
+    if (length === undefined) throw new Error('the recording has no audio');
+    const { durationMs, bytes } = length;
+    return { packetsSent: 0, recording: { path, durationMs, lengthBytes: bytes } };
+  } catch (cause) {
+    const error = `${reason}; ${cause instanceof Error ? cause.message : String(cause)}`;
+    return { packetsSent: 0, recording: { path, durationMs: 0, lengthBytes: 0, error } };
+  }
 }

@@ -1,25 +1,15 @@
 import { CallwayError } from '../../base/errors.ts';
-import { systemThreadId } from '../../base/threads/threadCpuTime.ts';
+import { type Notifications, notifierOf } from '../../base/threads/remote.ts';
+import { serveThread, type ThreadPort } from '../../base/threads/watchedThread.ts';
 import { type CallAudio, type CallAudioDeps, openCallAudio } from '../session/callAudio.ts';
-import type { SupervisorAddress } from '../supervision/supervisorStream.ts';
 import { type ThreadSleep, Ticker } from '../ticker/ticker.ts';
-import {
-  type FromThread,
-  type MediaThreadData,
-  type MediaThreadEvent,
-  type ThreadRequest,
-  type ThreadRequests,
-  type ThreadStatistics,
-  type ToThread,
-  toFailure,
+import type {
+  MediaCommand,
+  MediaThreadData,
+  MediaThreadEvents,
+  MediaThreadMethods,
+  ThreadStatistics,
 } from './threadMessages.ts';
-
-/** The part of `MessagePort` that a thread uses. */
-interface ThreadPort {
-  postMessage(message: FromThread): void;
-  on(name: 'message', listener: (message: ToThread) => void): unknown;
-  close(): void;
-}
 
 export interface ThreadServerDeps extends CallAudioDeps {
   readonly port: ThreadPort;
@@ -27,10 +17,11 @@ export interface ThreadServerDeps extends CallAudioDeps {
   readonly hasPriority: boolean;
 }
 
-/** The media thread's side: holds the thread's sessions, ticks them, and serves the main thread's requests. */
-export class ThreadServer {
+/** The media thread's side: holds the thread's sessions, ticks them, and performs their commands. */
+export class ThreadServer implements MediaThreadMethods {
   readonly #deps: ThreadServerDeps;
   readonly #data: MediaThreadData;
+  readonly #main: Notifications<MediaThreadEvents>;
   readonly #sessions = new Map<number, CallAudio>();
   readonly #numbers = new WeakMap<CallAudio, number>();
   readonly #ticker: Ticker<CallAudio>;
@@ -38,6 +29,7 @@ export class ThreadServer {
   constructor(deps: ThreadServerDeps, data: MediaThreadData) {
     this.#deps = deps;
     this.#data = data;
+    this.#main = notifierOf(deps.port);
     this.#ticker = new Ticker<CallAudio>({
       clock: deps.clock,
       sleep: deps.sleep,
@@ -46,125 +38,47 @@ export class ThreadServer {
         // Once: a session that fails on each tick would fill the log.
         this.#ticker.remove(audio);
         const message = error instanceof Error ? String(error.stack) : String(error);
-        this.#post({ kind: 'fault', session: this.#numbers.get(audio) ?? -1, message });
+        this.#main.fault(this.#numbers.get(audio) ?? -1, message);
       },
     });
   }
 
   start(): void {
-    this.#deps.port.on('message', (message) => {
-      if (message.kind === 'request') void this.#serve(message);
-      else if (message.kind === 'ping') this.#post({ kind: 'pong', statistics: this.#statistics() });
-      else void this.#end();
-    });
-    this.#post({ kind: 'ready', threadId: systemThreadId() });
+    serveThread(this.#deps.port, this);
   }
 
-  async #serve(request: ThreadRequest): Promise<void> {
-    const { requestId } = request;
-    try {
-      this.#post({ kind: 'result', requestId, result: await this.#perform(request) });
-    } catch (error) {
-      this.#post({ kind: 'failure', requestId, failure: toFailure(error) });
-    }
-  }
-
-  #perform(request: ThreadRequest): unknown {
-    if (request.name === 'open') return this.#open(request.session, request.argument);
-    const audio = this.#sessions.get(request.session);
-    if (audio === undefined) throw new CallwayError('conflict', 'call_ended', 'the call has ended');
-    switch (request.name) {
-      case 'connect':
-        audio.connect(request.argument);
-        return this.#ticker.add(audio);
-      case 'startStream':
-        return audio.startStream(request.argument);
-      case 'awaitAgent':
-        return audio.awaitAgent();
-      case 'playApology':
-        return audio.playApology();
-      case 'stopStream':
-        return audio.stopStream();
-      case 'sendTransferStatus':
-        return audio.sendTransferStatus(request.argument);
-      case 'controlAgent':
-        return audio.controlAgent(request.argument);
-      case 'admitSupervisor':
-        return this.#admitSupervisor(audio, request.argument);
-      case 'startRingback':
-        return audio.parties.startRingback();
-      case 'bridge':
-        return audio.parties.bridge(this.#otherSession(request.argument).parties);
-      case 'unbridge':
-        return audio.parties.unbridge();
-      case 'join':
-        return audio.parties.join(this.#otherSession(request.argument).parties);
-      case 'setParticipation':
-        return audio.parties.setParticipation(request.argument);
-      case 'startMusic':
-        return audio.parties.startMusic(request.argument);
-      case 'stopMusic':
-        return audio.parties.stopMusic();
-      case 'recordAside':
-        return audio.parties.recordAside(this.#otherSession(request.argument).parties);
-      case 'startRecording':
-        return audio.startRecording(request.argument);
-      case 'pauseRecording':
-        return audio.pauseRecording(request.argument);
-      case 'sendDtmf':
-        return audio.sendDtmf(request.argument);
-      case 'receiveDtmf':
-        return audio.receiveDtmf(request.argument, 'signalling');
-      case 'quality':
-        return audio.quality();
-      case 'close':
-        return this.#close(request.session, audio);
-    }
-  }
-
-  async #open(session: number, options: ThreadRequests['open'][0]): Promise<void> {
+  async open(session: number, options: Parameters<MediaThreadMethods['open']>[1]): Promise<void> {
     const audio: CallAudio = await openCallAudio(this.#deps, {
       ...this.#data,
       ...options,
       advanceTicks: (byMs) => this.#ticker.advance(audio, byMs),
-      emit: (name, value) =>
-        this.#post({ kind: 'event', session, event: { name, value } as MediaThreadEvent }),
+      emit: (name, value) => this.#main.event(session, name, value),
     });
     this.#sessions.set(session, audio);
     this.#numbers.set(audio, session);
   }
 
-  #admitSupervisor(
-    audio: CallAudio,
-    { participant, ...request }: ThreadRequests['admitSupervisor'][0],
-  ): Promise<SupervisorAddress> {
-    const only = participant === undefined ? undefined : this.#otherSession(participant).parties;
-    return audio.admitSupervisor(request, only);
-  }
-
-  #otherSession(session: number): CallAudio {
-    const other = this.#sessions.get(session);
-    if (other !== undefined) return other;
-    throw new CallwayError(
-      'conflict',
-      'media_elsewhere',
-      'the other call has ended, or is on another thread',
+  command(session: number, name: MediaCommand, args: readonly unknown[]): unknown {
+    const audio = this.#sessions.get(session);
+    if (audio === undefined) throw new CallwayError('conflict', 'call_ended', 'the call has ended');
+    if (name === 'close') return this.#close(session, audio);
+    const owner = name in audio ? audio : audio.parties;
+    const result: unknown = Reflect.apply(
+      Reflect.get(owner, name),
+      owner,
+      args.map((argument) => this.#resolve(argument)),
     );
+    if (name === 'connect') this.#ticker.add(audio);
+    return result;
   }
 
-  #close(session: number, audio: CallAudio): Promise<unknown> {
-    this.#ticker.remove(audio);
-    this.#sessions.delete(session);
-    return audio.close();
-  }
-
-  async #end(): Promise<void> {
+  async end(): Promise<void> {
     await Promise.all([...this.#sessions].map(([session, audio]) => this.#close(session, audio)));
     await this.#deps.supervisorGate?.close();
     this.#deps.port.close();
   }
 
-  #statistics(): ThreadStatistics {
+  statistics(): ThreadStatistics {
     const { delays, skippedTicks } = this.#ticker;
     return {
       sessions: this.#sessions.size,
@@ -178,7 +92,21 @@ export class ThreadServer {
     };
   }
 
-  #post(message: FromThread): void {
-    this.#deps.port.postMessage(message);
+  /** @returns The parties of the session that an argument stands for, or the argument. */
+  #resolve(argument: unknown): unknown {
+    if (!(argument instanceof Object && 'sessionNumber' in argument)) return argument;
+    const other = this.#sessions.get(Number(argument.sessionNumber));
+    if (other !== undefined) return other.parties;
+    throw new CallwayError(
+      'conflict',
+      'media_elsewhere',
+      'the other call has ended, or is on another thread',
+    );
+  }
+
+  #close(session: number, audio: CallAudio): Promise<unknown> {
+    this.#ticker.remove(audio);
+    this.#sessions.delete(session);
+    return audio.close();
   }
 }

@@ -1,25 +1,14 @@
-import type { MessagePort, Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { type Port, type Remote, remoteOf, serve } from '../../base/threads/remote.ts';
 import { type OpenRecordingFile, openRecordingFile, type RecordingFile } from './recordingFile.ts';
 
-/** A request to the writer thread. `file` is the number that the media thread has assigned to the file. */
-export type WriterRequest = { readonly id: number; readonly file: number } & (
-  | { readonly kind: 'open'; readonly path: string }
-  | { readonly kind: 'write'; readonly bytes: Uint8Array; readonly position: number }
-  | { readonly kind: 'close' }
-);
-
-/** A reply to the media thread, sent when a request is done. */
-interface WriterReply {
-  readonly id: number;
-  readonly error?: { readonly message: string; readonly code?: unknown };
+/** What the writer thread does. A file's requests come one after the other; files do not wait for each other. */
+interface WriterMethods {
+  /** @returns The number that names the file. */
+  open(path: string): Promise<number>;
+  write(file: number, bytes: Uint8Array, position: number): Promise<void>;
+  close(file: number): Promise<void>;
 }
-
-interface PendingRequest {
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-type WithoutId<Request> = Request extends unknown ? Omit<Request, 'id'> : never;
 
 /**
  * A media thread's side of the thread that writes its recordings. By itself a media thread would hand each write to the
@@ -28,10 +17,7 @@ type WithoutId<Request> = Request extends unknown ? Omit<Request, 'id'> : never;
  */
 export class RecordingWriter {
   readonly #startThread: () => Worker;
-  readonly #pending = new Map<number, PendingRequest>();
-  #thread: Worker | undefined;
-  #lastId = 0;
-  #lastFile = 0;
+  #thread: Remote<WriterMethods> | undefined;
 
   /** @param startThread - Starts a thread that runs `serveRecordings`. Called at once, and after a thread's death. */
   constructor(startThread: () => Worker) {
@@ -41,71 +27,48 @@ export class RecordingWriter {
 
   /** @throws {Error} The error has the system's `code`. */
   readonly open: OpenRecordingFile = async (path) => {
-    const file = ++this.#lastFile;
     this.#thread ??= this.#start();
-    const thread = this.#thread;
-    const ask = (request: WithoutId<WriterRequest>) => this.#ask(thread, request);
-    await ask({ kind: 'open', file, path });
+    const { call } = this.#thread;
+    const file = await call.open(path);
     return {
-      write: (bytes, position) => ask({ kind: 'write', file, bytes, position }),
-      close: () => ask({ kind: 'close', file }),
+      write: (bytes, position) => call.write(file, bytes, position),
+      close: () => call.close(file),
     };
   };
 
-  #ask(thread: Worker, request: WithoutId<WriterRequest>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (thread !== this.#thread) return reject(writerLost());
-      const id = ++this.#lastId;
-      this.#pending.set(id, { resolve, reject });
-      thread.postMessage({ ...request, id } satisfies WriterRequest);
-    });
-  }
-
-  #start(): Worker {
+  #start(): Remote<WriterMethods> {
     const thread = this.#startThread();
-    thread.on('message', ({ id, error }: WriterReply) => {
-      const request = this.#pending.get(id);
-      this.#pending.delete(id);
-      if (error === undefined) request?.resolve();
-      else request?.reject(Object.assign(new Error(error.message), { code: error.code }));
-    });
+    const remote = remoteOf<WriterMethods>(thread);
     // Without a listener it would end the media thread; `exit` follows.
     thread.on('error', () => undefined);
     thread.on('exit', () => {
       this.#thread = undefined;
-      for (const { reject } of this.#pending.values()) reject(writerLost());
-      this.#pending.clear();
+      remote.close(new Error('the thread that writes recordings has died'));
     });
     // Last, since a listener of messages refs the thread again, and the media thread would never end by itself.
     thread.unref();
-    return thread;
+    return remote;
   }
 }
 
-/** Serves a {@link RecordingWriter}. A file's requests come one after the other; files do not wait for each other. */
-export function serveRecordings(port: MessagePort, open: OpenRecordingFile = openRecordingFile): void {
+/** Serves a {@link RecordingWriter}. */
+export function serveRecordings(port: Port, open: OpenRecordingFile = openRecordingFile): void {
   const files = new Map<number, RecordingFile>();
-  const perform = async (request: WriterRequest): Promise<void> => {
-    if (request.kind === 'open') {
-      files.set(request.file, await open(request.path));
-      return;
-    }
-    const file = files.get(request.file);
-    if (request.kind === 'write') return await file?.write(request.bytes, request.position);
-    files.delete(request.file);
-    await file?.close();
+  let lastFile = 0;
+  const methods: WriterMethods = {
+    async open(path) {
+      const file = await open(path);
+      files.set(++lastFile, file);
+      return lastFile;
+    },
+    async write(file, bytes, position) {
+      await files.get(file)?.write(bytes, position);
+    },
+    async close(file) {
+      const closing = files.get(file);
+      files.delete(file);
+      await closing?.close();
+    },
   };
-  port.on('message', async (request: WriterRequest) => {
-    const error = await perform(request).then(() => undefined, describeError);
-    port.postMessage({ id: request.id, ...(error && { error }) } satisfies WriterReply);
-  });
-}
-
-function describeError(error: unknown): WriterReply['error'] {
-  if (!(error instanceof Error)) return { message: String(error) };
-  return { message: error.message, ...('code' in error && { code: error.code }) };
-}
-
-function writerLost(): Error {
-  return new Error('the thread that writes recordings has died');
+  serve(port, methods);
 }

@@ -10,7 +10,13 @@ import type {
 import { FRAME_MS } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
-import type { DtmfDigit, EmitMediaEvent, MediaParameters, MediaReport } from '../mediaSession.ts';
+import type {
+  AudioCommands,
+  DtmfDigit,
+  EmitMediaEvent,
+  MediaParameters,
+  MediaReport,
+} from '../mediaSession.ts';
 import { CallRecorder } from '../recording/callRecorder.ts';
 import type { OpenRecordingFile } from '../recording/recordingFile.ts';
 import { frameLength } from '../resample/frameResampler.ts';
@@ -25,7 +31,7 @@ import type { Tick } from '../ticker/tickSchedule.ts';
 import type { Impairment, PacketIo } from '../transport/packetIo.ts';
 import type { SocketPair } from '../transport/rtpTransport.ts';
 import type { Latching } from '../transport/sourceLatch.ts';
-import { CallParties } from './callParties.ts';
+import { CallParties, type Served } from './callParties.ts';
 import { RtpSession } from './rtpSession.ts';
 import type { AdvanceTicks } from './tickAlignment.ts';
 
@@ -93,7 +99,7 @@ export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptio
  * With participants, the agent and the peer hear them beside the caller, and the caller hears them beside the agent.
  * Supervisors hear what is recorded. Their voices go to the bridge peer or the sender.
  */
-export class CallAudio {
+export class CallAudio implements Served<AudioCommands> {
   readonly parties = new CallParties(() => this.#requireConnected());
   readonly #emit: EmitMediaEvent;
   readonly #rtp: RtpSession;
@@ -193,7 +199,7 @@ export class CallAudio {
   }
 
   /** @throws {CallwayError} `recording_failed`, `recording_running`, `media_not_connected`. */
-  async startRecording(path: string): Promise<void> {
+  async startRecording({ path }: { readonly path: string }): Promise<void> {
     const { sampleRateHz } = this.#requireConnected();
     await this.#recorder.start(path, sampleRateHz);
   }
@@ -211,7 +217,7 @@ export class CallAudio {
   /**
    * @param source - The way of the digit. When a peer sends digits both ways, only the way of the first digit counts.
    */
-  receiveDtmf(digit: DtmfDigit, source: 'rtp' | 'signalling'): void {
+  receiveDtmf(digit: DtmfDigit, source: 'rtp' | 'signalling' = 'signalling'): void {
     this.#dtmfSource ??= source;
     if (source !== this.#dtmfSource) return;
     this.#emit('dtmf', digit);

@@ -1,6 +1,7 @@
 import { CallwayError } from '../../base/errors.ts';
 import { Conference } from '../conference/conference.ts';
 import { Participant, type Participation } from '../conference/participant.ts';
+import type { MediaSession, PartyCommands } from '../mediaSession.ts';
 import { frameLength } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
 import { AsideRecording } from './asideRecording.ts';
@@ -9,11 +10,22 @@ import { HoldMusic, type MusicSource } from './holdMusic.ts';
 import { Ringback } from './ringback.ts';
 import type { RtpTransceiver } from './rtpTransceiver.ts';
 
+/** Commands as a media thread implements them: another session is that one's parties. */
+export type Served<Commands> = {
+  [Name in keyof Commands]: Commands[Name] extends (...args: infer Args) => Promise<infer Result>
+    ? (
+        ...args: {
+          [Index in keyof Args]: Args[Index] extends MediaSession | undefined ? CallParties : Args[Index];
+        }
+      ) => Result | Promise<Result>
+    : never;
+};
+
 /**
  * Whom a call's caller hears, or is recorded with, beside the agent: a bridge peer, the participants of a conference,
  * music on hold, and parties that are only recorded. All calls are on one thread.
  */
-export class CallParties {
+export class CallParties implements Served<PartyCommands> {
   /** @throws {CallwayError} `media_not_connected`, `call_ended`. */
   readonly #requireConnected: () => RtpTransceiver;
   #peer: BridgePeer | undefined;

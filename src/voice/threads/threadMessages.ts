@@ -1,39 +1,31 @@
-/** Messages of a voice thread. @typeParam Report - What the program wants to hear of its threads besides. */
-export type FromVoiceThread<Report> =
-  /**
-   * The thread accepts audio streams at this port.
-   *
-   * @property socketPath - The Unix domain socket for calls of its node; undefined where there is none.
-   * @property threadId - The operating system's id of the thread; undefined where there is none.
-   */
-  | {
-      readonly kind: 'ready';
-      readonly port: number;
-      readonly socketPath?: string | undefined;
-      readonly threadId?: string | undefined;
-    }
-  /** The number of its voice sessions has changed. */
-  | { readonly kind: 'sessions'; readonly count: number }
-  /** Sent every second, and thereby proves that the thread runs. */
-  | { readonly kind: 'delay'; readonly delay: LoopDelay }
-  /** Answers `register`. */
-  | { readonly kind: 'registered' }
-  /** Answers `drain`. */
-  | { readonly kind: 'drained' }
-  | { readonly kind: 'report'; readonly report: Report };
-
-/** Messages to a voice thread. @typeParam Grant - What a stream is for. */
-export type ToVoiceThread<Grant> =
+/** What a voice thread does. @typeParam Grant - What a stream is for. */
+export interface VoiceThreadMethods<Grant> {
   /** Serves the stream of a call of its node that connects with this ticket. */
-  | { readonly kind: 'admit'; readonly ticket: string; readonly grant: Grant }
-  /** Registers the thread with the media nodes. */
-  | { readonly kind: 'register' }
+  admit(ticket: string, grant: Grant): void;
+  /** Registers the thread with the media nodes. A failed registration is repeated. */
+  register(): Promise<void>;
   /** The node is overloaded, or no longer: other nodes choose another one. */
-  | { readonly kind: 'overload'; readonly isOverloaded: boolean }
-  /** Takes no new sessions from other nodes; ends the running ones after `graceMs`. */
-  | { readonly kind: 'drain'; readonly graceMs: number }
+  tellOverload(isOverloaded: boolean): void;
+  /** Takes no new sessions from other nodes, and resolves when none is left; after `graceMs` it closes their streams. */
+  drain(graceMs: number): Promise<void>;
   /** Ends the thread. */
-  | { readonly kind: 'end' };
+  end(): Promise<void>;
+}
+
+/** What a voice thread says when it accepts audio streams. */
+export interface VoiceThreadReady {
+  readonly port: number;
+  /** The Unix domain socket for calls of its node; undefined where there is none. */
+  readonly socketPath: string | undefined;
+}
+
+/** What a voice thread tells of its load. */
+export interface VoiceThreadEvents {
+  /** The number of its voice sessions has changed. */
+  sessions(count: number): void;
+  /** Told every second. */
+  delay(delay: LoopDelay): void;
+}
 
 /** How late a thread's event loop was within the last second: a caller hears it as a late answer. */
 export interface LoopDelay {
@@ -43,5 +35,5 @@ export interface LoopDelay {
   readonly maxMs: number;
 }
 
-/** Interval of `delay`. */
+/** Interval of {@link VoiceThreadEvents.delay}. */
 export const REPORT_INTERVAL_MS = 1_000;

@@ -2,27 +2,29 @@ import type { Worker } from 'node:worker_threads';
 import { WatchedThread } from '../../base/threads/watchedThread.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import {
-  type FromVoiceThread,
   type LoopDelay,
   REPORT_INTERVAL_MS,
-  type ToVoiceThread,
+  type VoiceThreadEvents,
+  type VoiceThreadMethods,
+  type VoiceThreadReady,
 } from './threadMessages.ts';
 
-export interface VoiceThreadOptions<Report> {
+export interface VoiceThreadOptions {
   /** Its lowest free number on this node, from 1. */
   readonly number: number;
   /** Names this run of the thread to all nodes. */
   readonly nodeId: string;
   readonly worker: Worker;
   readonly clock: Clock;
-  readonly onReport: (report: Report) => void;
+  /** Gets what the program wants to hear of its threads besides. */
+  readonly reports: object;
   readonly onSessions: () => void;
   /** Called once, when the thread has died, or hung and was terminated; not after {@link VoiceThread.end}. */
   readonly onLost: (reason: string) => void;
 }
 
 /** The main thread's side of one voice thread: what it is told, and its load. */
-export class VoiceThread<Report = unknown, Grant = unknown> {
+export class VoiceThread<Grant = unknown> {
   readonly number: number;
   readonly nodeId: string;
   /** Undefined until the thread is ready. */
@@ -32,58 +34,40 @@ export class VoiceThread<Report = unknown, Grant = unknown> {
   sessions = 0;
   #delay: LoopDelay = { waitMs: 0, p99Ms: 0, maxMs: 0 };
   #reportedMs = 0;
-  readonly #options: VoiceThreadOptions<Report>;
-  readonly #thread: WatchedThread;
-  readonly #registered: Promise<void>;
-  readonly #drained: Promise<void>;
+  readonly #clock: Clock;
+  readonly #thread: WatchedThread<VoiceThreadMethods<Grant>, VoiceThreadReady>;
 
-  constructor(options: VoiceThreadOptions<Report>) {
-    const { worker, clock, number, nodeId } = options;
-    this.#options = options;
+  constructor({ worker, clock, number, nodeId, reports, onSessions, onLost }: VoiceThreadOptions) {
+    this.#clock = clock;
     this.number = number;
     this.nodeId = nodeId;
-    const registered = deferred();
-    const drained = deferred();
-    this.#registered = registered.promise;
-    this.#drained = drained.promise;
+    const events: VoiceThreadEvents = {
+      sessions: (count) => {
+        this.sessions = count;
+        onSessions();
+      },
+      delay: (delay) => {
+        this.#delay = delay;
+        this.#reportedMs = clock.monotonicMs();
+      },
+    };
     this.#thread = new WatchedThread({
       name: 'voice thread',
       worker,
       clock,
-      askToEnd: () => this.#post({ kind: 'end' }),
-      onGone(reason, isFault) {
-        registered.resolve();
-        drained.resolve();
-        if (isFault) options.onLost(reason);
+      events: { ...reports, ...events },
+      onReady: ({ port, socketPath }) => {
+        this.port = port;
+        this.socketPath = socketPath;
+        this.#reportedMs = clock.monotonicMs();
       },
-    });
-    worker.on('message', (message: FromVoiceThread<Report>) => {
-      switch (message.kind) {
-        case 'ready':
-          this.port = message.port;
-          this.socketPath = message.socketPath;
-          this.#reportedMs = clock.monotonicMs();
-          return this.#thread.setReady(message.threadId);
-        case 'sessions':
-          this.sessions = message.count;
-          return options.onSessions();
-        case 'delay':
-          this.#delay = message.delay;
-          this.#reportedMs = clock.monotonicMs();
-          return;
-        case 'registered':
-          return registered.resolve();
-        case 'drained':
-          return drained.resolve();
-        case 'report':
-          return options.onReport(message.report);
-      }
+      onLost,
     });
   }
 
   /** A thread that does not report is as late as its report. */
   get delay(): LoopDelay {
-    const silentMs = this.#options.clock.monotonicMs() - this.#reportedMs - REPORT_INTERVAL_MS;
+    const silentMs = this.#clock.monotonicMs() - this.#reportedMs - REPORT_INTERVAL_MS;
     const { waitMs, p99Ms, maxMs } = this.#delay;
     return {
       waitMs: Math.max(waitMs, silentMs),
@@ -95,30 +79,26 @@ export class VoiceThread<Report = unknown, Grant = unknown> {
   /** Resolves when the thread accepts audio streams. @throws {Error} When it has died before. */
   async untilReady(): Promise<void> {
     await this.#thread.untilReady();
-    const { goneReason } = this.#thread;
-    if (goneReason !== undefined) throw new Error(goneReason);
   }
 
   /** Lets the thread serve the stream that connects with this ticket. */
   admit(ticket: string, grant: Grant): void {
-    this.#post({ kind: 'admit', ticket, grant });
+    this.#thread.notify.admit(ticket, grant);
   }
 
-  /** Registers the thread with the media nodes. Never rejects: a failed registration is repeated. */
-  async register(): Promise<void> {
-    this.#post({ kind: 'register' });
-    await this.#registered;
+  /** Registers the thread with the media nodes. Resolves also when the thread is gone. */
+  register(): Promise<void> {
+    return this.#unlessGone(this.#thread.call.register());
   }
 
   /** Changes what the thread is registered with. */
   tellOverload(isOverloaded: boolean): void {
-    this.#post({ kind: 'overload', isOverloaded });
+    this.#thread.notify.tellOverload(isOverloaded);
   }
 
-  /** Resolves when the thread has no session left; after `graceMs` it closes their streams. */
-  async drain(graceMs: number): Promise<void> {
-    this.#post({ kind: 'drain', graceMs });
-    await this.#drained;
+  /** Resolves when the thread has no session left, or is gone; after `graceMs` it closes their streams. */
+  drain(graceMs: number): Promise<void> {
+    return this.#unlessGone(this.#thread.call.drain(graceMs));
   }
 
   /** Ends the thread and what it still runs. Idempotent. */
@@ -126,15 +106,11 @@ export class VoiceThread<Report = unknown, Grant = unknown> {
     return this.#thread.end();
   }
 
-  #post(message: ToVoiceThread<Grant>): void {
-    this.#options.worker.postMessage(message);
+  async #unlessGone(call: Promise<void>): Promise<void> {
+    try {
+      await call;
+    } catch (error) {
+      if (this.#thread.isAlive) throw error;
+    }
   }
-}
-
-function deferred() {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

@@ -3,13 +3,14 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { LoopDelay } from './threadMessages.ts';
 import { VoiceThread } from './voiceThread.ts';
 
-export interface VoiceThreadsOptions<Report> {
+export interface VoiceThreadsOptions {
   readonly clock: Clock;
   /** The node's id, to which each thread adds a number. */
   readonly nodeId: string;
   readonly maxThreads: number;
   readonly startThread: (start: VoiceThreadStart) => Worker;
-  readonly onReport: (report: Report) => void;
+  /** Gets what each thread reports besides. */
+  readonly reports: object;
   readonly onFault: (fault: VoiceThreadFault) => void;
 }
 
@@ -45,16 +46,16 @@ const RESTART_DELAY_MS = 1_000;
  * The threads of a node that run voice sessions. One starts with the node, the others as sessions need them; one that
  * dies is replaced.
  */
-export class VoiceThreads<Report = unknown, Grant = unknown> {
-  readonly #options: VoiceThreadsOptions<Report>;
-  readonly #threads = new Set<VoiceThread<Report, Grant>>();
+export class VoiceThreads<Grant = unknown> {
+  readonly #options: VoiceThreadsOptions;
+  readonly #threads = new Set<VoiceThread<Grant>>();
   #started = 0;
   #isRegistered = false;
   #isOverloaded = false;
   #isDraining = false;
   #closing: Promise<void> | undefined;
 
-  constructor(options: VoiceThreadsOptions<Report>) {
+  constructor(options: VoiceThreadsOptions) {
     this.#options = options;
   }
 
@@ -109,19 +110,19 @@ export class VoiceThreads<Report = unknown, Grant = unknown> {
     return this.#closing;
   }
 
-  #startThread(isReplacement: boolean): VoiceThread<Report, Grant> {
-    const { clock, nodeId: node, startThread, onReport, onFault } = this.#options;
+  #startThread(isReplacement: boolean): VoiceThread<Grant> {
+    const { clock, nodeId: node, startThread, reports, onFault } = this.#options;
     const taken = new Set([...this.#threads].map(({ number }) => number));
     let number = 1;
     while (taken.has(number)) number++;
     const nodeId = `${node}/voice-${++this.#started}`;
     const startedMs = clock.monotonicMs();
-    const thread: VoiceThread<Report, Grant> = new VoiceThread({
+    const thread: VoiceThread<Grant> = new VoiceThread({
       number,
       nodeId,
       worker: startThread({ number, nodeId, isReplacement }),
       clock,
-      onReport,
+      reports,
       onSessions: () => this.#grow(),
       onLost: (reason) => {
         this.#threads.delete(thread);
@@ -137,7 +138,7 @@ export class VoiceThreads<Report = unknown, Grant = unknown> {
     return thread;
   }
 
-  #onReady(thread: VoiceThread<Report, Grant>): void {
+  #onReady(thread: VoiceThread<Grant>): void {
     if (this.#isOverloaded) thread.tellOverload(true);
     if (this.#isRegistered && !this.#isDraining) void thread.register();
   }

@@ -1,39 +1,37 @@
-import { EventEmitter, once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { once } from 'node:events';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { systemThreadId, threadCpuMs } from '../../../src/base/threads/threadCpuTime.ts';
-import { WatchedThread } from '../../../src/base/threads/watchedThread.ts';
+import { serveThread, WatchedThread } from '../../../src/base/threads/watchedThread.ts';
+import { FakeThread } from '../../support/fakeThread.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
-class SilentWorker extends EventEmitter {
-  async terminate(): Promise<number> {
-    this.emit('exit', 1);
-    return 1;
-  }
+interface Methods {
+  ask(): string;
+  end(): void;
 }
 
 let clock: SimulatedClock;
-let worker: SilentWorker;
+let fake: FakeThread;
 let cpuMs: number | undefined;
-let goneAfterMs: number | undefined;
-let thread: WatchedThread;
+let lost: { reason: string; afterMs: number } | undefined;
+let thread: WatchedThread<Methods, string>;
 beforeEach(() => {
   clock = createSimulatedClock();
   const startMs = clock.monotonicMs();
-  worker = new SilentWorker();
-  goneAfterMs = undefined;
+  fake = new FakeThread();
+  lost = undefined;
   thread = new WatchedThread({
     name: 'thread',
-    worker: worker as unknown as Worker,
+    worker: fake.worker,
     clock,
     cpuMs: () => cpuMs,
-    askToEnd: () => undefined,
-    onGone: () => {
-      goneAfterMs = clock.monotonicMs() - startMs;
+    toError: (reason) => Object.assign(new Error(reason), { code: 'lost' }),
+    onLost: (reason) => {
+      lost = { reason, afterMs: clock.monotonicMs() - startMs };
     },
   });
-  thread.setReady('1');
 });
 
 describe('WatchedThread', () => {
@@ -45,21 +43,63 @@ describe('WatchedThread', () => {
     { what: 'waits for something that never comes', usedMs: 0, untilS: 65 },
     { what: 'has an unknown CPU time', usedMs: undefined, untilS: 15 },
   ])('terminates a silent thread that $what after $untilS s', ({ usedMs, untilS }) => {
+    fake.ready('', '1');
     for (let second = 0; second < 70; second++) {
       cpuMs = usedMs === undefined ? undefined : second * usedMs;
       clock.advance(1000);
     }
-    expect(goneAfterMs).toBe(untilS * 1000);
-    expect(clock.pendingTimers()).toBe(0);
+    expect(lost).toEqual({ reason: 'the thread does not answer', afterMs: untilS * 1000 });
+    expect([fake.isTerminated, clock.pendingTimers()]).toEqual([true, 0]);
   });
 
   test('keeps a thread that answers late, however much it has run', () => {
+    fake.ready('', '1');
     for (let second = 0; second < 300; second++) {
       cpuMs = second * 1000;
       clock.advance(1000);
-      if (second % 9 === 0) worker.emit('message', {});
+      if (second % 9 === 0) fake.emit('message', { kind: 'pong' });
     }
-    expect(goneAfterMs).toBeUndefined();
+    expect([lost, fake.pings]).toEqual([undefined, 60]);
+  });
+
+  test('rejects all calls to a thread that dies', async () => {
+    fake.ready('words');
+    expect(await thread.untilReady()).toBe('words');
+    const waiting = [thread.call.ask(), thread.call.ask()];
+    fake.emit('exit', 1);
+    const results = await Promise.allSettled([...waiting, thread.call.ask()]);
+    expect(results).toEqual(
+      Array(3).fill({ status: 'rejected', reason: expect.objectContaining({ code: 'lost' }) }),
+    );
+    expect([lost?.reason, clock.pendingTimers()]).toEqual(['the thread ended with code 1', 0]);
+  });
+
+  test('terminates a thread that does not start within two minutes', async () => {
+    clock.advance(120_000);
+    await expect(thread.untilReady()).rejects.toMatchObject({ code: 'lost' });
+    expect([fake.isTerminated, lost?.reason]).toEqual([true, 'the thread does not start']);
+  });
+
+  test('terminates a thread that does not end within ten seconds, and has not lost it', async () => {
+    fake.ready();
+    const ended = Promise.all([thread.end(), thread.end()]);
+    expect([fake.received, thread.isAlive]).toEqual([[['end']], false]);
+    clock.advance(10_000);
+    await ended;
+    expect([fake.isTerminated, lost, clock.pendingTimers()]).toEqual([true, undefined, 0]);
+  });
+
+  test('answers the pings of a thread that serves, although a method runs', async () => {
+    const { port1, port2 } = new MessageChannel();
+    onTestFinished(() => port1.close());
+    const messages: unknown[] = [];
+    port1.on('message', (message) => void messages.push(message));
+    serveThread(port2, { ask: () => new Promise(() => undefined) }, 'words');
+    port1.postMessage({ id: 1, name: 'ask', args: [] });
+    port1.postMessage({ kind: 'ping' });
+    await vi.waitFor(() =>
+      expect(messages).toMatchObject([{ kind: 'ready', value: 'words' }, { kind: 'pong' }]),
+    );
   });
 });
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { CallwayError } from '../../../src/base/errors.ts';
+import { toFailure } from '../../../src/base/failure.ts';
 import { CallRequests } from '../../../src/calls/nodes/callRequests.ts';
 import type { NodeBus, NodeMessage } from '../../../src/calls/nodes/nodeBus.ts';
-import { toFailure } from '../../../src/media/engine/threadMessages.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const QUALITY = {

@@ -29,7 +29,7 @@ async function conference(codecs: readonly CodecName[], path?: string) {
   const [first = 'PCMU', ...others] = codecs;
   const caller = await leg(first, CALLER_HZ);
   const agent = await caller.call.startStream();
-  if (path !== undefined) await caller.call.audio.startRecording(path);
+  if (path !== undefined) await caller.call.audio.startRecording({ path });
   const participants = await Promise.all(others.map((name, nth) => leg(name, PARTICIPANT_HZ[nth] ?? 0)));
   for (const { call } of participants) call.audio.parties.join(caller.call.audio.parties);
   agent.handler.audio(tone(agent.sampleRateHz, AGENT_HZ, agent.sampleRateHz * 3, AMPLITUDE));

@@ -23,7 +23,7 @@ describe('Call recorder', () => {
     const path = join(tempDir(), 'deep', 'call.wav');
     call.connect();
     const link = await call.startStream();
-    await call.audio.startRecording(path);
+    await call.audio.startRecording({ path });
     const source = tone(8000, 1000, 8000);
     const phone = new Phone(CODECS.PCMU, source);
     const agent = tone(8000, 600, 8000);
@@ -53,7 +53,7 @@ describe('Call recorder', () => {
     const path = join(tempDir(), 'call.wav');
     call.connect();
     const link = await call.startStream();
-    await call.audio.startRecording(path);
+    await call.audio.startRecording({ path });
     call.ticks(10);
     call.clock.advance(220);
     call.audio.tick({ deadlineMs: call.clock.monotonicMs() - 20, lateMs: 20, skippedTicks: 10 });
@@ -69,7 +69,7 @@ describe('Call recorder', () => {
     const call = await openCall();
     call.connect();
     await call.startStream();
-    await call.audio.startRecording(join(tempDir(), 'call.wav'));
+    await call.audio.startRecording({ path: join(tempDir(), 'call.wav') });
     call.ticks(90);
     call.audio.tick({ deadlineMs: call.clock.monotonicMs(), lateMs: 0, skippedTicks: 1500 });
     const { recording } = await call.audio.close();
@@ -82,7 +82,7 @@ describe('Call recorder', () => {
     const path = join(tempDir(), 'call.wav');
     call.connect();
     const link = await call.startStream();
-    await call.audio.startRecording(path);
+    await call.audio.startRecording({ path });
     call.ticks(50);
     call.connect({ codec: CODECS.G722 });
     link.handler.audio(tone(8000, 600, 8000));
@@ -98,7 +98,7 @@ describe('Call recorder', () => {
     const call = await openCall();
     const path = join(tempDir(), 'call.wav');
     call.connect();
-    const starting = call.audio.startRecording(path);
+    const starting = call.audio.startRecording({ path });
     const { recording } = await call.audio.close();
     await starting;
     expect(recording).toEqual({ path, durationMs: 0, lengthBytes: 44 });
@@ -108,7 +108,7 @@ describe('Call recorder', () => {
   it('rejects a path that cannot be opened', async () => {
     const call = await openCall();
     call.connect();
-    await expect(call.audio.startRecording('/dev/null/call.wav')).rejects.toMatchObject({
+    await expect(call.audio.startRecording({ path: '/dev/null/call.wav' })).rejects.toMatchObject({
       code: 'recording_failed',
     });
     call.ticks(2);
@@ -117,7 +117,7 @@ describe('Call recorder', () => {
   it('rejects a full disk, and the call continues', async () => {
     const call = await openCall();
     call.connect();
-    await expect(call.audio.startRecording('/dev/full')).rejects.toThrow('ENOSPC');
+    await expect(call.audio.startRecording({ path: '/dev/full' })).rejects.toThrow('ENOSPC');
     call.ticks(2);
     expect(call.rtp.sent.length).toBe(2);
   });

@@ -1,26 +1,25 @@
 import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MessagePort, Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
 
 import type { OpenRecordingFile } from '../../../src/media/recording/recordingFile.ts';
 import { RecordingWriter, serveRecordings } from '../../../src/media/recording/recordingWriter.ts';
+import { portPair } from '../../support/fakeThread.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
 
 /** A writer whose threads are objects of this thread, and what they can be told. */
 function writer(open?: OpenRecordingFile) {
   const threads: (Worker & { isDeaf: boolean })[] = [];
   const recordings = new RecordingWriter(() => {
-    const port = new EventEmitter() as unknown as MessagePort;
+    const [main, port] = portPair();
     const thread = Object.assign(new EventEmitter(), {
       isDeaf: false,
       unref: () => undefined,
-      postMessage(message: unknown) {
-        if (!thread.isDeaf) port.emit('message', structuredClone(message));
-      },
+      postMessage: (message: unknown) => thread.isDeaf || main.postMessage(message),
     }) as unknown as (typeof threads)[number];
-    port.postMessage = (reply) => void thread.emit('message', structuredClone(reply));
+    main.on('message', (message) => thread.emit('message', message));
     serveRecordings(port, open);
     threads.push(thread);
     return thread;

@@ -105,7 +105,7 @@ describe('Call bridge', () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMU');
     const path = join(tempDir(), 'bridged.wav');
     const link = await near.call.startStream();
-    await near.call.audio.startRecording(path);
+    await near.call.audio.startRecording({ path });
     link.handler.audio(tone(8000, 440, 4000));
     ticks(50);
     near.call.audio.stopStream();

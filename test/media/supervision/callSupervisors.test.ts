@@ -216,7 +216,7 @@ describe('A takeover', () => {
 test('A paused recording gets silence of the same length on both channels', async () => {
   const call = await supervisedCall();
   const path = join(tempDir(), 'call.wav');
-  await call.audio.startRecording(path);
+  await call.audio.startRecording({ path });
   call.second();
   call.audio.pauseRecording(true);
   call.second();

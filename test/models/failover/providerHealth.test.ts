@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import { receiveReport, reportedMetrics } from '../../../src/app/voice/threadReports.ts';
+import { receiveReports, reportedMetrics, type ThreadReports } from '../../../src/app/voice/threadReports.ts';
+import { notifierOf, serve } from '../../../src/base/threads/remote.ts';
 import {
   type ProviderChange,
   ProviderHealth,
   withProviderHealth,
 } from '../../../src/models/failover/providerHealth.ts';
+import { portPair } from '../../support/fakeThread.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 /** The metrics of a voice thread, which reports to the main thread. */
@@ -28,12 +30,10 @@ function rig() {
     }),
     health,
   );
-  const receiver = {
-    metrics: { providerMetrics, turn: () => undefined, utterance: () => undefined },
-    writeLine: () => undefined,
-    onSessionEnded: () => undefined,
-  };
-  const thread = reportedMetrics((report) => receiveReport(receiver, structuredClone(report)));
+  const [voiceThread, main] = portPair();
+  const metrics = { providerMetrics, turn: () => undefined, utterance: () => undefined };
+  serve(main, receiveReports(metrics, { log: () => undefined, sessionEnded: () => undefined }));
+  const thread = reportedMetrics(notifierOf<ThreadReports>(voiceThread));
   return { clock, changes, counted, health, metricsOf: thread.providerMetrics };
 }
 

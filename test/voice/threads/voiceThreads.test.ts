@@ -1,43 +1,25 @@
-import { EventEmitter } from 'node:events';
-import type { Worker } from 'node:worker_threads';
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import type { FromVoiceThread, ToVoiceThread } from '../../../src/voice/threads/threadMessages.ts';
 import {
   type VoiceThreadFault,
   type VoiceThreadStart,
   VoiceThreads,
 } from '../../../src/voice/threads/voiceThreads.ts';
+import { FakeThread } from '../../support/fakeThread.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
-/** A worker whose messages a test sends. */
-class FakeWorker extends EventEmitter {
+/** A thread that ends when it is told to. */
+class FakeWorker extends FakeThread {
   readonly start: VoiceThreadStart;
-  readonly received: ToVoiceThread<string>[] = [];
-  isTerminated = false;
 
   constructor(start: VoiceThreadStart) {
     super();
     this.start = start;
+    this.on('ending', () => this.emit('exit', 0));
   }
 
-  postMessage(message: ToVoiceThread<string>): void {
-    this.received.push(message);
-    if (message.kind === 'end') this.emit('exit', 0);
-  }
-
-  async terminate(): Promise<number> {
-    this.isTerminated = true;
-    this.emit('exit', 1);
-    return 1;
-  }
-
-  say(message: FromVoiceThread<string>): void {
-    this.emit('message', message);
-  }
-
-  ready(port: number): void {
-    this.say({ kind: 'ready', port });
+  listen(port: number, socketPath?: string): void {
+    this.ready({ port, socketPath });
   }
 }
 
@@ -47,20 +29,20 @@ let clock: SimulatedClock;
 let workers: FakeWorker[];
 let faults: VoiceThreadFault[];
 let reports: string[];
-let threads: VoiceThreads<string, string>;
+let threads: VoiceThreads<string>;
 beforeEach(() => {
   clock = createSimulatedClock();
   [workers, faults, reports] = [[], [], []];
-  threads = new VoiceThreads<string, string>({
+  threads = new VoiceThreads<string>({
     clock,
     nodeId: 'node',
     maxThreads: 2,
     startThread(start) {
       const worker = new FakeWorker(start);
       workers.push(worker);
-      return worker as unknown as Worker;
+      return worker.worker;
     },
-    onReport: (report) => reports.push(report),
+    reports: { log: (line: string) => reports.push(line) },
     onFault: (fault) => faults.push(fault),
   });
 });
@@ -73,7 +55,7 @@ const running = () => threads.running.map(({ number, nodeId, port }) => ({ numbe
 
 async function startOne(): Promise<FakeWorker> {
   const started = threads.start();
-  worker(0).ready(4001);
+  worker(0).listen(4001);
   await started;
   return worker(0);
 }
@@ -81,15 +63,15 @@ async function startOne(): Promise<FakeWorker> {
 describe('VoiceThreads', () => {
   test('starts one thread, and the others when each has sixteen sessions, up to the limit', async () => {
     const first = await startOne();
-    first.say({ kind: 'sessions', count: 15 });
+    first.notify('sessions', 15);
     expect(workers).toHaveLength(1);
-    first.say({ kind: 'sessions', count: 16 });
-    first.say({ kind: 'sessions', count: 17 });
+    first.notify('sessions', 16);
+    first.notify('sessions', 17);
     expect(workers).toHaveLength(2);
     expect(running()).toEqual([{ number: 1, nodeId: 'node/voice-1', port: 4001 }]);
-    worker(1).ready(4002);
+    worker(1).listen(4002);
     await settle();
-    worker(1).say({ kind: 'sessions', count: 16 });
+    worker(1).notify('sessions', 16);
     expect([workers.length, threads.sessions]).toEqual([2, 33]);
     expect(running()[1]).toEqual({ number: 2, nodeId: 'node/voice-2', port: 4002 });
   });
@@ -107,18 +89,18 @@ describe('VoiceThreads', () => {
   test('replaces a thread that dies, under another name, and registers the new one', async () => {
     const first = await startOne();
     const registered = threads.register();
-    first.say({ kind: 'registered' });
+    first.answer('register');
     await registered;
-    first.say({ kind: 'sessions', count: 3 });
+    first.notify('sessions', 3);
     clock.advance(2000);
     first.emit('error', Object.assign(new Error('out of memory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }));
     first.emit('exit', 1);
     expect(faults).toMatchObject([{ nodeId: 'node/voice-1', sessions: 3 }]);
     expect([threads.sessions, running()]).toEqual([0, []]);
     expect(worker(1).start).toEqual({ number: 1, nodeId: 'node/voice-2', isReplacement: true });
-    worker(1).ready(4002);
+    worker(1).listen(4002);
     await settle();
-    expect(worker(1).received).toEqual([{ kind: 'register' }]);
+    expect(worker(1).received).toEqual([['register']]);
   });
 
   test('replaces a thread that dies at once no sooner than after a second', async () => {
@@ -135,7 +117,7 @@ describe('VoiceThreads', () => {
     const delay = { waitMs: 1, p99Ms: 3, maxMs: 9 };
     for (let second = 0; second < 30; second++) {
       clock.advance(1000);
-      first.say({ kind: 'delay', delay });
+      first.notify('delay', delay);
     }
     expect([first.isTerminated, threads.running[0]?.delay]).toEqual([false, delay]);
     clock.advance(4_000);
@@ -148,21 +130,21 @@ describe('VoiceThreads', () => {
 
   test('are told of the node’s overload, those that start later too', async () => {
     const first = await startOne();
-    first.say({ kind: 'sessions', count: 16 });
+    first.notify('sessions', 16);
     threads.tellOverload(true);
-    worker(1).ready(4002);
+    worker(1).listen(4002);
     await settle();
-    const told = { kind: 'overload', isOverloaded: true };
+    const told = ['tellOverload', true];
     expect([first.received, worker(1).received]).toEqual([[told], [told]]);
     threads.tellOverload(false);
-    expect(first.received.at(-1)).toEqual({ kind: 'overload', isOverloaded: false });
+    expect(first.received.at(-1)).toEqual(['tellOverload', false]);
   });
 
   test('tell the thread of a node id the ticket of a call, and no others', async () => {
     const first = await startOne();
-    first.say({ kind: 'ready', port: 4001, socketPath: '/tmp/a/socket' });
+    first.listen(4001, '/tmp/a/socket');
     expect(threads.admit('node/voice-1', 'ticket', 'a call')?.socketPath).toBe('/tmp/a/socket');
-    expect(first.received).toEqual([{ kind: 'admit', ticket: 'ticket', grant: 'a call' }]);
+    expect(first.received).toEqual([['admit', 'ticket', 'a call']]);
     first.emit('exit', 1);
     expect(['node/voice-1', 'other/voice-1'].map((id) => threads.admit(id, 'ticket', 'a call'))).toEqual([
       undefined,
@@ -174,31 +156,31 @@ describe('VoiceThreads', () => {
   test('registers no thread that starts while they drain', async () => {
     const first = await startOne();
     const registered = threads.register();
-    first.say({ kind: 'registered' });
+    first.answer('register');
     await registered;
     const drained = threads.drain(5000);
-    first.say({ kind: 'sessions', count: 16 });
-    worker(1).ready(4002);
+    first.notify('sessions', 16);
+    worker(1).listen(4002);
     await settle();
     expect(worker(1).received).toEqual([]);
-    first.say({ kind: 'drained' });
+    first.answer('drain');
     await drained;
   });
 
   test('drains all threads, then ends them, and passes on what they report', async () => {
     const first = await startOne();
-    first.say({ kind: 'report', report: 'a line' });
+    first.notify('log', 'a line');
     let isDrained = false;
     const drained = threads.drain(5000).then(() => {
       isDrained = true;
     });
     await settle();
-    expect([isDrained, first.received]).toEqual([false, [{ kind: 'drain', graceMs: 5000 }]]);
+    expect([isDrained, first.received]).toEqual([false, [['drain', 5000]]]);
     expect(running()).toHaveLength(1);
-    first.say({ kind: 'drained' });
+    first.answer('drain');
     await drained;
     await Promise.all([threads.close(), threads.close()]);
-    expect([first.received.at(-1), faults, reports]).toEqual([{ kind: 'end' }, [], ['a line']]);
+    expect([first.received.at(-1), faults, reports]).toEqual([['end'], [], ['a line']]);
     expect(clock.pendingTimers()).toBe(0);
   });
 });
