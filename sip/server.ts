@@ -92,9 +92,9 @@ export async function startSipServer(
         const refused = rejectUnparsable(text, status, reason, flow);
         if (refused) core.onRefused?.(refused, status, flow);
       },
-      ...(hooks.onInternalError ? { onInternalError: hooks.onInternalError } : {}),
+      onInternalError: hooks.onInternalError,
     },
-    ...(hooks.onMessage ? { trace: hooks.onMessage } : {}),
+    trace: hooks.onMessage,
   });
   const { onRefused } = hooks;
   const core = createHub(options, world, { clock, counters, transport, proxied, onRefused });

@@ -90,8 +90,8 @@ function decideOn(tool: Tool, text: string, request: RuleRequest, mayAsk: boolea
   const { node, today } = request.situation ?? {};
   const found: Record<string, unknown> = extractVariables([...properties.values()], {
     text,
-    ...(node ? { node } : {}),
-    ...(today === undefined ? {} : { today }),
+    node,
+    today,
   });
   const [only] = required;
   if (required.length === 1 && only !== undefined && FREE_TEXT.has(only) && text !== '') found[only] = text;

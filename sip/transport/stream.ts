@@ -183,8 +183,8 @@ function tlsServer(tls: TlsOptions, { counters, times }: StreamDeps): Server {
 function secureContext(tls: TlsOptions): SecureContextOptions {
   return {
     minVersion: 'TLSv1.2',
-    ...(tls.key === undefined ? {} : { key: tls.key }),
-    ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+    key: tls.key,
+    cert: tls.cert,
     ...(tls.ca === undefined ? {} : { ca: [...rootCertificates, tls.ca] }),
   };
 }

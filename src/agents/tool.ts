@@ -146,8 +146,8 @@ export function patchTool(current: HttpTool, patch: ToolPatch): ToolInput {
   const http = Object.entries({ ...current.http, ...patch.http }).filter(([, value]) => value !== null);
   const { resultMapping = current.resultMapping, speakWhile = current.speakWhile } = patch;
   return toolInput.parse({
-    ...(resultMapping ? { resultMapping } : {}),
-    ...(speakWhile ? { speakWhile } : {}),
+    resultMapping,
+    speakWhile,
     name: patch.name ?? current.name,
     description: patch.description ?? current.description,
     parameters: patch.parameters ?? current.parameters,
@@ -175,5 +175,5 @@ export function patchMcpTool(current: McpTool, patch: ToolPatch): McpTool {
     ...current,
     ...omitUndefined({ resultMapping, speakWhile }),
   };
-  return { ...rest, ...(mapping ? { resultMapping: mapping } : {}), ...(line ? { speakWhile: line } : {}) };
+  return { ...rest, resultMapping: mapping ?? undefined, speakWhile: line ?? undefined };
 }

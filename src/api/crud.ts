@@ -293,7 +293,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
 
   #about(operation: Operation, defaultSummary: string) {
     const { summary = defaultSummary, description, headers } = operation;
-    return { ...about(this.#resource.tag, summary, description), ...(headers ? { headers } : {}) };
+    return { ...about(this.#resource.tag, summary, description), headers };
   }
 
   #context(request: FastifyRequest, reply: FastifyReply, stores: Stores, newId?: string): CrudContext {

@@ -135,5 +135,5 @@ export function errors(...more: readonly (ErrorStatus | 'body')[]) {
 
 /** A route's entry in the OpenAPI document. */
 export function about(tag: string, summary: string, description?: string) {
-  return { tags: [tag], summary, ...(description ? { description } : {}), security: [{ bearer: [] }] };
+  return { tags: [tag], summary, description, security: [{ bearer: [] }] };
 }

@@ -89,7 +89,7 @@ async function send(
         authorization: `Bearer ${token}`,
         ...(json === undefined ? {} : { 'content-type': 'application/json' }),
       },
-      ...(json === undefined ? {} : { body: json }),
+      body: json,
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
     });

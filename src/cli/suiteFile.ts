@@ -61,14 +61,14 @@ function readSuite(file: string, text: string): Suite {
 export function suiteText({ id, name, cases }: Suite): string {
   const defaults: Record<string, unknown> = testCaseInput.parse({ name: 'x' });
   const short = cases.map(({ id: caseId, ...one }) => ({
-    ...(caseId === undefined ? {} : { id: caseId }),
+    id: caseId,
     ...Object.fromEntries(
       Object.entries(one).filter(
         ([field, value]) => JSON.stringify(value) !== JSON.stringify(defaults[field]),
       ),
     ),
   }));
-  return `${SCHEMA_LINE}${stringify({ ...(id === undefined ? {} : { id }), name, cases: short })}`;
+  return `${SCHEMA_LINE}${stringify({ id, name, cases: short })}`;
 }
 
 /** Writes ids into a file's text; its comments stay. @param caseIds - By place; undefined leaves a case as it is. */

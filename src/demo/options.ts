@@ -171,8 +171,8 @@ function readCall(toNumber: string, values: Values, environment: Environment): R
       host,
       port,
       transport,
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
+      username,
+      password,
       register: values['trunk-register'] ?? false,
     },
   };

@@ -117,6 +117,6 @@ export function quotaExceeded(name: QuotaName, limit: number, retryAfterSeconds?
   const category = name === 'storedBytes' ? 'too_large' : 'rate_limited';
   return new CallwayError(category, 'quota_exceeded', message, {
     extra: { quota: name },
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    retryAfterSeconds,
   });
 }

@@ -87,7 +87,7 @@ export async function answerChat(
       channel: 'chat',
       isNew: choice === 'new',
       draft,
-      ...(executionMode ? { executionMode } : {}),
+      executionMode,
       ...(visitor ? { provider: providerOf(visitor) } : {}),
     };
     return await answerInSpan(deps, { ...call, flavor, session, conversation, choice, signal });

@@ -239,7 +239,7 @@ export function turnSettings(
     ...(tools.length > 0 ? { callerTools: tools.map((one) => toDefinition(one.function)) } : {}),
     ...(choice ? { toolChoice: toToolChoice(choice) } : {}),
     ...(parallel == null ? {} : { parallelToolCalls: parallel }),
-    ...(format ? { responseFormat: format } : {}),
+    responseFormat: format,
     ...(Object.keys(passthrough).length > 0 ? { passthrough } : {}),
     ...(body.temperature == null ? {} : { temperature: body.temperature }),
     ...(maxOutputTokens == null ? {} : { maxOutputTokens }),
@@ -261,7 +261,7 @@ function toResponseFormat(
 }
 
 function toDefinition({ name, description, parameters }: z.infer<typeof tool>['function']) {
-  return { name, ...(description ? { description } : {}), ...(parameters ? { parameters } : {}) };
+  return { name, description: description ?? undefined, parameters: parameters ?? undefined };
 }
 
 function hasDistinctNames(tools: readonly z.infer<typeof tool>[]): boolean {

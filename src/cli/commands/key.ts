@@ -39,7 +39,7 @@ export function keyCommands(program: Command, context: CliContext): void {
     .action(async (options: CreateOptions) => {
       const { api, connection, show } = await openSession(context, options);
       const { name, kind, scopes } = options;
-      const answer = await api.request('POST', pathOf(options), { name, kind, ...(scopes && { scopes }) });
+      const answer = await api.request('POST', pathOf(options), { name, kind, scopes });
       const created = parseResponse(createdKey, answer, connection);
       show(created, () =>
         [

@@ -84,7 +84,7 @@ export function openTelemetry(options: OpenTelemetryOptions): OpenTelemetry {
       const settings = {
         kind: KINDS[kind],
         attributes: { ...attributes },
-        ...(startMs === undefined ? {} : { startTime: startMs }),
+        startTime: startMs,
       };
       return spanOf(tracer.startSpan(name, settings, contextOf(parent)));
     },

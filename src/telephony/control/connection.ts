@@ -287,10 +287,10 @@ function optionsOf(request: OutgoingRequest): SrfRequestOptions {
   return {
     method,
     headers: { ...headers },
-    ...(uri === undefined ? {} : { uri }),
-    ...(dialogId === undefined ? {} : { stackDialogId: dialogId }),
-    ...(transactionId === undefined ? {} : { stackTxnId: transactionId }),
-    ...(route === undefined ? {} : { proxy: route }),
-    ...(body === undefined ? {} : { body }),
+    uri,
+    stackDialogId: dialogId,
+    stackTxnId: transactionId,
+    proxy: route,
+    body,
   };
 }

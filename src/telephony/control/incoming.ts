@@ -86,7 +86,7 @@ function send(
   { reason, headers = {}, body }: ResponseParts,
   onSent: (error: unknown, sent?: { readonly raw?: string }) => void,
 ): void {
-  const parts = { headers: { ...headers }, ...(body === undefined ? {} : { body }) };
+  const parts = { headers: { ...headers }, body };
   try {
     response.send(status, reason, parts, onSent);
   } catch {

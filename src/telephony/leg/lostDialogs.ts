@@ -85,7 +85,7 @@ function requestBye(
         else resolve(response);
       };
       const onConnectionLost = (reason: string) => reject(new Error(reason));
-      const request = { method: 'BYE', uri: dialog.remoteTarget, headers, ...(route ? { route } : {}) };
+      const request = { method: 'BYE', uri: dialog.remoteTarget, headers, route };
       control.request(request, { onResponse, onConnectionLost }).catch(reject);
     };
     send({}, dialog.localSequence + SEQUENCE_GAP);

@@ -122,7 +122,7 @@ function agreement(agreed: {
       received,
       packetDurationMs: 20,
       direction: audio.isZero ? withoutSending(direction) : direction,
-      ...(keys ? { srtp: keys } : {}),
+      srtp: keys,
     },
     isHeld: audio.isZero || audio.direction === 'sendonly' || audio.direction === 'inactive',
   };

@@ -115,7 +115,7 @@ export class TrunkHealthCheck {
       Accept: 'application/sdp',
       'User-Agent': USER_AGENT,
     };
-    return { method: 'OPTIONS', uri: trunkUri(trunk), headers, ...(route ? { route } : {}) };
+    return { method: 'OPTIONS', uri: trunkUri(trunk), headers, route };
   }
 
   #onMiss(error: TrunkError): void {

@@ -200,7 +200,7 @@ export class TrunkRegistration {
         },
         onConnectionLost: (reason: string) => reject(new Error(reason)),
       };
-      const request = { method: 'REGISTER', uri, headers, ...(route ? { route } : {}) };
+      const request = { method: 'REGISTER', uri, headers, route };
       this.#deps.control.request(request, handlers).catch(reject);
     });
   }

@@ -247,7 +247,7 @@ function own(values: Readonly<Record<string, unknown>>, name: string): unknown {
 }
 
 function placeOf({ turn, atMs }: Exchange): Pick<Verdict, 'turn' | 'atMs'> {
-  return { turn, ...(atMs === undefined ? {} : { atMs }) };
+  return { turn, atMs };
 }
 
 function atInterruption({ interruptedAtMs }: Exchange): Pick<Exchange, 'atMs'> {

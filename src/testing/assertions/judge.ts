@@ -36,7 +36,7 @@ export async function askJudge(
         ...(votes === 1 ? { temperature: 0 } : {}),
         passthrough: { seed: model.seed + vote },
         purpose: 'judge',
-        ...rehearsalOptions({ variables, criteria, ...(lastUserText ? { lastUserText } : {}) }),
+        ...rehearsalOptions({ variables, criteria, lastUserText }),
       },
       judgeAnswer,
     );

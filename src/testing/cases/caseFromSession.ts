@@ -196,7 +196,7 @@ function mocksOf(events: readonly HistoryEvent[]): ToolMock[] {
     const when = call && sameArguments(String(call.data.arguments ?? '{}'));
     const answer =
       data.ok === false ? { error: result.slice(0, 2000) || 'It failed' } : { result: fromJson(result) };
-    mocks.push({ name, ...(when ? { when } : {}), ...answer });
+    mocks.push({ name, when, ...answer });
   }
   // The agent of another version may call it with other arguments: the last answer serves for these.
   const last = new Map(mocks.map((mock) => [mock.name, mock]));

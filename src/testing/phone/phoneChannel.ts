@@ -101,7 +101,7 @@ export class PhoneChannel implements PlayChannel {
     const inRecording = (atMs: number) => record.inRecording((call?.startedAtMs ?? 0) + atMs);
     return {
       turn,
-      ...(caller === undefined ? {} : { caller }),
+      caller,
       ...reaction,
       digits: digits === '' ? [] : [digits],
       transfers: [

@@ -127,7 +127,7 @@ function tellEnded(
   status: PlayStatus,
   { sessionId }: PlayResult,
 ): void {
-  const play = { number, status, ...(sessionId === undefined ? {} : { sessionId }) };
+  const play = { number, status, sessionId };
   const data = { testRunId: id, status: 'running', play };
   liveEvents?.publish({ type: 'test.updated', projectId, data });
 }
@@ -152,7 +152,7 @@ async function attemptPlay(
       status: outcome.verdicts.every(({ passed }) => passed) ? 'passed' : 'failed',
       result: {
         ...(session || definition.channel === 'phone' ? { sessionId } : {}),
-        ...(recordingKey === undefined ? {} : { recordingKey }),
+        recordingKey,
         ...result,
       },
     };

@@ -80,9 +80,9 @@ function showPlay(
     index,
     seed,
     status,
-    ...(sessionId === undefined ? {} : { sessionId }),
+    sessionId,
     ...(recordingKey === undefined || !recordingUrl ? {} : { recordingUrl: recordingUrl(recordingKey) }),
-    ...(error === undefined ? {} : { error }),
+    error,
     assertions: verdicts.map((verdict) => ({
       ...verdict,
       seen: verdict.seen as Play['assertions'][number]['seen'],

@@ -127,7 +127,7 @@ function partRoutes<Part extends { readonly id: string }, Input, Patch>(
     },
     remove: {
       summary: `Remove ${withArticle}`,
-      ...(kind.removal ? { description: kind.removal } : {}),
+      description: kind.removal,
       headers: ifMatchHeaders,
       errors: [412],
       run: (context) => edit(context, (graph) => kind.remove(graph, context.id)),

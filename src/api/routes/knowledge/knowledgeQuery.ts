@@ -67,8 +67,8 @@ export function knowledgeQueryRoutes(app: App, deps: HttpDeps): void {
         if (q.trim() === '') throw invalid('invalid_request', 'q must not be empty');
         const options: SearchOptions = {
           mode,
-          ...(topK === undefined ? {} : { topK }),
-          ...(scoreThreshold === undefined ? {} : { scoreThreshold }),
+          topK,
+          scoreThreshold,
         };
         return await deps.knowledge.retrieval.search(keyOf(request).projectId, q, options);
       },

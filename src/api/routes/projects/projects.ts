@@ -69,9 +69,9 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
       run: ({ stores, id, now }, patch) => stores.projects.update(id, patch, now),
       auditDetails: (patch) => ({
         changed: Object.keys(patch),
-        ...(patch.callLimits ? { callLimits: patch.callLimits } : {}),
-        ...(patch.quotas ? { quotas: patch.quotas } : {}),
-        ...(patch.retentionDays ? { retentionDays: patch.retentionDays } : {}),
+        callLimits: patch.callLimits,
+        quotas: patch.quotas,
+        retentionDays: patch.retentionDays,
       }),
     },
     remove: {

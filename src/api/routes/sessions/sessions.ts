@@ -132,7 +132,7 @@ function createRoute(app: App, deps: HttpDeps): void {
           sessionId,
           channel: 'chat',
           draft: wantsDraft(request),
-          ...(variables ? { variables } : {}),
+          variables: variables ?? undefined,
           ...(provider == null ? {} : { provider }),
         });
         let isNew = false;
