@@ -299,7 +299,7 @@ test('The error of a play is shown in Chinese, with its values', () => {
 });
 
 test('Each message of a schema, and each objection to an address, has a Chinese text', () => {
-  const messages = sources('agents', 'calls', 'api/routes', 'knowledge', 'infra/httpClient').flatMap(
+  const messages = sources('agents', 'calls', 'api/routes', 'knowledge', 'http').flatMap(
     (source) =>
       Array.from(
         source.matchAll(SCHEMA_MESSAGE),

@@ -225,9 +225,9 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
       'data.interruptAfterMs':
         'voice/session/interruption.test.ts › A node may forbid interruptions, or require longer speech',
       'data.turn.minPauseMs':
-        'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
+        'conversation/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
       'data.turn.maxPauseMs':
-        'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
+        'conversation/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
       'data.chat.model':
         'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
       'data.chat.temperature':
@@ -319,10 +319,10 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
       'data.tools':
         'contract/toolFields.integration.test.ts › A tool is offered by its name, description and parameters',
       'data.arguments': 'engine/tools/toolNodes.test.ts › A tool node sets a variable to %s, with its type',
-      'data.query': 'voice/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
-      'data.topK': 'voice/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
+      'data.query': 'conversation/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
+      'data.topK': 'conversation/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
       'data.scoreThreshold':
-        'voice/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
+        'conversation/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
       'data.to':
         'voice/session/ending.test.ts › A failed transfer returns the call to the agent, who says so',
       'data.returns':
