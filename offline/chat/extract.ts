@@ -2,7 +2,7 @@ import { findDate } from './dates.ts';
 import { asName, findName } from './names.ts';
 import { cjkNumber, numberWordsToDigits } from './numbers.ts';
 import { isUnsure, polarityOf } from './polarity.ts';
-import type { Situation, VariableConfig } from './request.ts';
+import type { VariableConfig } from './request.ts';
 import {
   clausesOf,
   containsPhrase,
@@ -27,8 +27,12 @@ const MAX_VALUE_WORDS = 8;
 const QUESTION = /[?？]\s*$|^(?:what|when|where|which|who|why|how|can|could|do|does|is|are)\b/i;
 const ANSWER_LEAD = /^(?:(?:it|that|this)(?:'s|’s| is)|it would be|i think(?: it is)?|well|um|uh)[,\s]+/i;
 
-export interface ExtractionContext extends Pick<Situation, 'node' | 'today'> {
+export interface ExtractionContext {
   readonly text: string;
+  /** What the agent asks for, or its instruction to do so. */
+  readonly asked: string;
+  /** `YYYY-MM-DD` */
+  readonly today?: string | undefined;
 }
 
 /** Extracts variables from the user's last message; absent ones are null. */
@@ -51,7 +55,7 @@ function extractOne(
 ): string | number | boolean | undefined {
   if (context.text.trim() === '') return undefined;
   const sought = termsOf(`${splitIdentifier(config.name)}. ${config.description}`);
-  const isAskedFor = asksFor(sought, context);
+  const isAskedFor = countSharedTerms(sought, termsOf(context.asked)) > 0;
   switch (config.type) {
     case 'number':
       return findNumber(context.text, sought, isAskedFor || isOnlyOne);
@@ -71,10 +75,6 @@ function extractOne(
 /** Splits camelCase and snake_case into words. */
 export function splitIdentifier(name: string): string {
   return name.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]+/g, ' ');
-}
-
-function asksFor(sought: readonly Term[], { node }: ExtractionContext): boolean {
-  return node !== undefined && countSharedTerms(sought, termsOf(`${node.title}. ${node.prompt}`)) > 0;
 }
 
 function findNumber(text: string, sought: readonly Term[], isExpected: boolean): number | undefined {

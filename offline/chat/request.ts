@@ -1,11 +1,14 @@
-/** A question for the rule model. */
+/** A question for the rule model: the part of a chat request that it reads. */
 export interface RuleRequest {
   /** The purpose. Default: `answer`. */
   readonly purpose?: Purpose;
   readonly messages: readonly Message[];
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool[] | undefined;
   readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string };
-  readonly situation?: Situation;
+  /** Requests a JSON document of this schema. */
+  readonly jsonSchema?: { readonly name: string; readonly schema: JsonObject };
+  /** Its `seed` selects among words of the same meaning. */
+  readonly passthrough?: JsonObject;
 }
 
 /**
@@ -28,44 +31,41 @@ export interface Tool {
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The facts behind the request, since rules do not read prompts. Templates in it are already rendered. */
+/** What a request says of the conversation's place on its pathway. */
 export interface Situation {
   /** The pathway's current node; a judge and a summary need none. */
-  readonly node?: SituationNode;
+  readonly node?: SituationNode | undefined;
   /** Edges that may be taken from the node, in the pathway's order. */
   readonly choices?: readonly Choice[];
-  /** Name of the tool that takes an edge; its argument is `{edge}`. */
-  readonly moveTool?: string;
-  readonly variables?: Readonly<Record<string, unknown>>;
   /** The variables to extract. */
   readonly variableConfigs?: readonly VariableConfig[];
   /** Variables to ask the user for, and nothing else. */
-  readonly ask?: readonly VariableConfig[];
-  /** The user's last message; absent before the first one. */
-  readonly lastUserText?: string;
+  readonly ask?: readonly VariableConfig[] | undefined;
+  /** The user's last message; undefined before the first one. */
+  readonly lastUserText?: string | undefined;
+  /** The agent's words that the user's last message answers. */
+  readonly asked?: string;
   /** Phrases that the user may say at this node. */
   readonly expectedAnswers?: readonly string[];
-  /** The retrieved passages, best first. */
-  readonly knowledge?: readonly string[];
+  /** The best retrieved passage. */
+  readonly passage?: string | undefined;
   readonly criteria?: readonly Criterion[];
   /** The caller to play. */
-  readonly persona?: Persona;
+  readonly persona?: Persona | undefined;
   /** The conversation's local date as `YYYY-MM-DD`, for words such as "tomorrow". */
-  readonly today?: string;
+  readonly today?: string | undefined;
 }
 
 export interface SituationNode {
-  readonly id: string;
   readonly title: string;
   readonly prompt: string;
   /** The pathway's node type, such as `conversation`. */
   readonly type: string;
 }
 
+/** An edge, with its condition as a sentence. */
 export interface Choice {
   readonly id: string;
-  readonly label: string;
-  /** The edge's condition as a sentence; empty for an unconditional edge. */
   readonly sentence: string;
 }
 

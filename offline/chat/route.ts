@@ -55,15 +55,10 @@ const ALTERNATIVE = /\s+(?:or|oder|ou)\s+|[,;，、；]|或者|或是|或|また
  */
 export function chooseEdge(situation: Situation): string | null {
   const text = situation.lastUserText?.trim() ?? '';
-  const choices = situation.choices ?? [];
-  const last = choices.at(-1);
-  // An unconditional edge is the fallback, and comes last.
-  const otherwise = last?.sentence === '' ? last : undefined;
   if (text === '') return null;
-  const judged = choices.filter((choice) => choice !== otherwise);
-  const scored = judged.map((choice) => ({ choice, score: scoreOf(choice, text, situation) }));
-  const best = leader(scored);
-  return best?.id ?? otherwise?.id ?? null;
+  const { choices = [] } = situation;
+  const scored = choices.map((choice) => ({ choice, score: scoreOf(choice, text, situation) }));
+  return leader(scored)?.id ?? null;
 }
 
 interface Scored {
@@ -71,20 +66,14 @@ interface Scored {
   readonly score: number;
 }
 
-function scoreOf(choice: Choice, text: string, situation: Situation): number {
-  const sentence = choice.sentence || choice.label;
+function scoreOf({ sentence }: Choice, text: string, situation: Situation): number {
   const spoken = clausesWithMood(paraphrased(text));
   const scores = alternativesOf(sentence).map((alternative) => wordScore(alternative, spoken));
   const words = Math.max(...scores);
   // A negated term outweighs every other match.
   const denied = Math.min(...scores);
   if (words < 0 || (words === 0 && denied < 0 && !BEGINS_WITH_NO.test(text))) return denied;
-  return Math.max(
-    words,
-    choice.label === sentence ? 0 : wordScore(choice.label, spoken),
-    phraseScore(sentence, text, situation),
-    polarityScore(sentence, text, situation),
-  );
+  return Math.max(words, phraseScore(sentence, text, situation), polarityScore(sentence, text, situation));
 }
 
 /** The words of a sentence without its subject, with some common phrases in other words. */

@@ -1,6 +1,7 @@
 import { extractVariables } from './extract.ts';
 import { judgeByRules } from './judge.ts';
 import { personaWords } from './persona.ts';
+import { MAX_READ_CHARACTERS, MOVE_TOOL, situationOf } from './readRequest.ts';
 import type { RuleRequest, Situation } from './request.ts';
 import { chooseEdge } from './route.ts';
 import { nodeText, passageText } from './speak.ts';
@@ -12,8 +13,6 @@ import { toolResultText } from './toolResult.ts';
 const TOKEN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{1,2}\p{P}*\s*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+\s*|\s+/gu;
 
-/** The most characters that are read, about two minutes of speech. */
-const MAX_READ_CHARACTERS = 2_000;
 /** The gateway truncates tool results to 16 KB. */
 const MAX_RESULT_CHARACTERS = 20_000;
 const MAX_MESSAGES = 200;
@@ -24,21 +23,21 @@ export type RuleAnswer =
   | { readonly kind: 'tool_call'; readonly name: string; readonly arguments: string };
 
 /**
- * Follows a pathway by rules: the same request always has the same answer. It reads the request's situation, and of the
- * messages only the last, except to judge, to summarize and to play a caller.
+ * Follows a pathway by rules: the same request always has the same answer. It reads of the prompts what the gateway tells
+ * every model, and of the conversation the last words of both sides, except to judge, to summarize and to play a caller.
  *
  * An answer that takes an edge has no text, since the next node's text follows it.
  */
 export function answerByRules(given: RuleRequest): RuleAnswer {
+  const situation = situationOf(given);
   const request = withinLimits(given);
-  const { purpose = 'answer', situation, messages } = request;
-  if (!situation) return toolAnswer(request) ?? answerWithoutPathway(request);
+  const { purpose = 'answer', messages } = request;
   switch (purpose) {
     case 'route':
       return json({ edge: chooseEdge(situation) });
     case 'extract': {
-      const text = lastUserText(request);
-      return json(extractVariables(situation.variableConfigs ?? [], { ...situation, text }));
+      const { variableConfigs = [], lastUserText: text = '', asked = '', today } = situation;
+      return json(extractVariables(variableConfigs, { text, asked, today }));
     }
     case 'judge':
       return json(judgeByRules(situation.criteria ?? [], messages));
@@ -47,66 +46,47 @@ export function answerByRules(given: RuleRequest): RuleAnswer {
     case 'persona':
       return situation.persona
         ? prose(personaWords(situation.persona, messages))
-        : answerWithoutPathway(request);
-    case 'answer_and_route':
-      return moveOrAnswer(situation, request);
+        : answerWithoutPathway(situation);
+    case 'answer_and_route': {
+      const edge = chooseEdge(situation);
+      if (edge === null) return toolAnswer(request, situation) ?? answerAt(situation);
+      return { kind: 'tool_call', name: MOVE_TOOL, arguments: JSON.stringify({ edge }) };
+    }
     case 'answer':
       if (situation.ask) return prose(questionFor(situation.ask));
-      return toolAnswer(request) ?? answerAt(situation, request);
+      return toolAnswer(request, situation) ?? answerAt(situation);
   }
 }
 
 /** Limits the input, since the rules run synchronously: the newest messages, and the beginning of long ones. */
-function withinLimits({ messages, situation, ...request }: RuleRequest): RuleRequest {
-  const { lastUserText } = situation ?? {};
+function withinLimits({ messages, tools, ...request }: RuleRequest): RuleRequest {
   return {
     ...request,
+    tools: tools?.filter(({ name }) => name !== MOVE_TOOL),
     messages: messages.slice(-MAX_MESSAGES).map((message) => {
       const limit = message.role === 'tool' ? MAX_RESULT_CHARACTERS : MAX_READ_CHARACTERS;
       return { ...message, content: message.content?.slice(0, limit) ?? null };
     }),
-    ...(situation && {
-      situation: {
-        ...situation,
-        ...(lastUserText !== undefined && { lastUserText: lastUserText.slice(0, MAX_READ_CHARACTERS) }),
-      },
-    }),
   };
 }
 
-/** An unconditional edge is taken only where no tool is to be called first. */
-function moveOrAnswer(situation: Situation, request: RuleRequest): RuleAnswer {
-  const { choices = [], moveTool } = situation;
-  const edge = chooseEdge(situation);
-  const isUnconditional = choices.some(({ id, sentence }) => id === edge && sentence === '');
-  const answer = edge === null || isUnconditional ? toolAnswer(request) : undefined;
-  if (answer) return answer;
-  if (edge === null || moveTool === undefined) return answerAt(situation, request);
-  return { kind: 'tool_call', name: moveTool, arguments: JSON.stringify({ edge }) };
-}
-
 /** A tool call, a question for an argument that it lacks, or the text of a tool's result. */
-function toolAnswer(request: RuleRequest): RuleAnswer | undefined {
+function toolAnswer(request: RuleRequest, situation: Situation): RuleAnswer | undefined {
   const last = request.messages.findLast(({ role }) => role !== 'system');
   if (last?.role === 'tool') return prose(toolResultText(last.content ?? ''));
-  const decision = chooseToolCall(request, lastUserText(request));
+  const decision = chooseToolCall(request, situation);
   return decision?.kind === 'ask' ? prose(decision.question) : decision;
 }
 
-function answerAt({ node, knowledge }: Situation, request: RuleRequest): RuleAnswer {
-  const [passage] = knowledge ?? [];
+function answerAt(situation: Situation): RuleAnswer {
+  const { node, passage } = situation;
   if (passage !== undefined) return prose(passageText(passage));
-  return node ? prose(nodeText(node)) : answerWithoutPathway(request);
+  return node ? prose(nodeText(node)) : answerWithoutPathway(situation);
 }
 
-function answerWithoutPathway(request: RuleRequest): RuleAnswer {
-  const text = lastUserText(request);
+function answerWithoutPathway({ lastUserText: text = '' }: Situation): RuleAnswer {
   const disclaimer = 'This is the rehearsal model, which follows pathways by rules and has none here.';
   return prose(text === '' ? disclaimer : `${disclaimer} You said: “${text}”`);
-}
-
-function lastUserText({ situation, messages }: RuleRequest): string {
-  return situation?.lastUserText ?? messages.findLast(({ role }) => role === 'user')?.content ?? '';
 }
 
 function prose(text: string): RuleAnswer {

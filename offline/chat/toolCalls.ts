@@ -1,13 +1,15 @@
 import { extractVariables, splitIdentifier } from './extract.ts';
 import { type Clause, clausesWithMood, wishedVerb } from './mood.ts';
 import { agreesTo, isUnsure, mocksOrAsksAgain, polarityOf, putsOff } from './polarity.ts';
-import type { JsonObject, RuleRequest, Tool, VariableConfig } from './request.ts';
+import type { JsonObject, RuleRequest, Situation, Tool, VariableConfig } from './request.ts';
 import { isSameTerm, type Term, termOverlap, termsOf } from './terms.ts';
 
 /** A lower overlap is not a match. */
 const MIN_SCORE = 0.3;
 /** Names of tools that change nothing. */
 const LOOK_UP = /^(?:get|find|look|lookup|check|search|query|list|fetch|show|read|track|calculate)(?![a-z])/;
+/** Matches the end of a date's description. */
+const ISO_DATE = / ?\(YYYY-MM-DD\)$/;
 const ON_CONDITION = /\b(?:if|when|once|after|unless|until|only|as soon as)\b/i;
 const FORBIDS = /\b(?:never|not|n't|without)\b/i;
 /** Names of a single string parameter that takes the whole message. */
@@ -19,25 +21,26 @@ export type ToolDecision =
   | { readonly kind: 'ask'; readonly question: string };
 
 /** Selects a tool that the node's prompt names or the user's message matches. */
-export function chooseToolCall(request: RuleRequest, text: string): ToolDecision | undefined {
-  const { tools = [], toolChoice = 'auto', situation } = request;
-  const offered = tools.filter(({ name }) => name !== situation?.moveTool);
+export function chooseToolCall(
+  { tools: offered = [], toolChoice = 'auto' }: RuleRequest,
+  situation: Situation,
+): ToolDecision | undefined {
+  const { node, lastUserText: text = '' } = situation;
   if (toolChoice === 'none' || offered.length === 0) return undefined;
-  const prompt = situation?.node?.prompt ?? '';
   if (typeof toolChoice === 'object') {
     const chosen = offered.find(({ name }) => name === toolChoice.name);
-    return chosen && decideOn(chosen, text, request, true);
+    return chosen && decideOn(chosen, situation, true);
   }
   const clauses = clausesWithMood(text);
   const allowed = offered.filter((tool) => !isAgainst(clauses, tool));
-  const named = allowed.find((tool) => isCalledAt(tool, prompt, clauses));
-  const wish = named && decideOn(named, text, request, false);
+  const named = allowed.find((tool) => isCalledAt(tool, node?.prompt ?? '', clauses));
+  const wish = named && decideOn(named, situation, false);
   if (wish) return wish;
   const [best] = allowed
     .map((tool) => ({ tool, score: scoreOf(tool, termsOf(wordsFor(tool, clauses))) }))
     .toSorted((one, other) => other.score - one.score);
   if (!best || (best.score < MIN_SCORE && toolChoice !== 'required')) return undefined;
-  return decideOn(best.tool, text, request, true);
+  return decideOn(best.tool, situation, true);
 }
 
 /**
@@ -84,13 +87,16 @@ function scoreOf({ name, description = '' }: Tool, spoken: readonly Term[]): num
 }
 
 /** @param mayAsk - True to ask for missing arguments; false to drop an incomplete call. */
-function decideOn(tool: Tool, text: string, request: RuleRequest, mayAsk: boolean): ToolDecision | undefined {
+function decideOn(
+  tool: Tool,
+  { node, lastUserText: text = '', today }: Situation,
+  mayAsk: boolean,
+): ToolDecision | undefined {
   const properties = propertiesOf(tool.parameters);
   const required = requiredOf(tool.parameters);
-  const { node, today } = request.situation ?? {};
   const found: Record<string, unknown> = extractVariables([...properties.values()], {
     text,
-    node,
+    asked: node ? `${node.title}. ${node.prompt}` : '',
     today,
   });
   const [only] = required;
@@ -121,7 +127,7 @@ function askedName({ name, description }: VariableConfig): string {
 }
 
 /** A tool's parameters as variables to extract, without objects and arrays. */
-function propertiesOf(schema: JsonObject | undefined): Map<string, VariableConfig> {
+export function propertiesOf(schema: JsonObject | undefined): Map<string, VariableConfig> {
   const configs = Object.entries(recordOf(schema?.properties)).flatMap(([name, value]) => {
     const config = configOf(name, recordOf(value));
     return config ? [[name, config] as const] : [];
@@ -130,7 +136,8 @@ function propertiesOf(schema: JsonObject | undefined): Map<string, VariableConfi
 }
 
 function configOf(name: string, property: JsonObject): VariableConfig | undefined {
-  const description = typeof property.description === 'string' ? property.description : '';
+  const described = typeof property.description === 'string' ? property.description : '';
+  const description = described.replace(ISO_DATE, '');
   const values = Array.isArray(property.enum)
     ? property.enum.filter((value) => typeof value === 'string')
     : [];
@@ -139,7 +146,11 @@ function configOf(name: string, property: JsonObject): VariableConfig | undefine
   if (types.includes('number') || types.includes('integer')) return { name, type: 'number', description };
   if (types.includes('boolean')) return { name, type: 'boolean', description };
   if (!types.includes('string')) return undefined;
-  return { name, type: property.format === 'date' ? 'date' : 'string', description };
+  return {
+    name,
+    type: property.format === 'date' || description !== described ? 'date' : 'string',
+    description,
+  };
 }
 
 function requiredOf(schema: JsonObject | undefined): string[] {
@@ -147,6 +158,6 @@ function requiredOf(schema: JsonObject | undefined): string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }
 
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

@@ -1,4 +1,3 @@
-import type { Situation } from '../../offline/chat/request.ts';
 import type { ChatProvider } from '../../src/models/chat/chatClient.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../src/models/ports/chatModel.ts';
 
@@ -73,9 +72,19 @@ export function asProvider(model: ChatModel): ChatProvider {
   };
 }
 
-/** Id of the pathway node that the request is for. */
-export function nodeOf({ providerOptions }: ChatRequest): string | undefined {
-  return (providerOptions?.rehearsal as Situation | undefined)?.node?.id;
+/** Title of the pathway node that the request is for. */
+export function nodeOf({ messages }: ChatRequest): string | undefined {
+  const prompts = messages.map(
+    ({ content }) => /You are at this step:\n## (.*) \(\w+\)/.exec(content ?? '')?.[1],
+  );
+  return prompts.findLast((title) => title !== undefined);
+}
+
+/** Ids of the edges that the request lets the model take. */
+export function edgesOf({ jsonSchema, tools = [] }: ChatRequest): readonly string[] {
+  const schema = jsonSchema?.schema ?? tools.find(({ name }) => name === 'move_to')?.parameters;
+  const { edge } = (schema?.properties ?? {}) as { readonly edge?: { readonly enum: (string | null)[] } };
+  return (edge?.enum ?? []).filter((id) => id !== null);
 }
 
 /** The words, then the calls of tools, whose ids tell of which request they are. */

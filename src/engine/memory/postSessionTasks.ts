@@ -1,7 +1,6 @@
 import type { AgentRelease } from '../../agents/release.ts';
 import { contextMessages } from '../history/contextWindow.ts';
 import { askForJson, askForSummary, type Question } from '../prompt/questions.ts';
-import { rehearsalOptions } from '../prompt/rehearsal.ts';
 import { judgeAnswer, judgeFormat } from '../prompt/structuredOutput.ts';
 import type { SessionMessage } from '../session/session.ts';
 import { chosenChat, type ModelChoice, UsageMeter } from '../turn/turnContext.ts';
@@ -40,7 +39,7 @@ export function createPostSessionTasks(deps: PostSessionDeps) {
       const criteria = session.release.agent.postEvaluationConfig?.criteria;
       if (!criteria || !session.messages.some(({ role }) => role === 'assistant')) return undefined;
       const list = criteria.map(({ name, description }) => `- ${name}: ${description}`).join('\n');
-      const { access, messages, situation } = questionAbout(deps, session, signal);
+      const { access, messages } = questionAbout(deps, session, signal);
       const { results } = await askForJson(
         access,
         {
@@ -49,7 +48,6 @@ export function createPostSessionTasks(deps: PostSessionDeps) {
           jsonSchema: judgeFormat(criteria),
           temperature: 0,
           purpose: 'judge',
-          ...rehearsalOptions({ ...situation, criteria }),
         },
         judgeAnswer,
       );
@@ -87,8 +85,7 @@ export function createPostSessionTasks(deps: PostSessionDeps) {
 }
 
 function questionAbout({ models }: PostSessionDeps, session: EndedSession, signal: AbortSignal): Question {
-  const { release, messages, variables } = session;
-  const lastUserText = messages.findLast(({ role }) => role === 'user')?.content;
+  const { release, messages } = session;
   return {
     access: {
       ...chosenChat(models, session.projectId, release.agent, undefined),
@@ -96,6 +93,5 @@ function questionAbout({ models }: PostSessionDeps, session: EndedSession, signa
       signal,
     },
     messages: contextMessages({ messages, summary: null }),
-    situation: { variables, ...(lastUserText ? { lastUserText } : {}) },
   };
 }

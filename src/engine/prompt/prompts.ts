@@ -154,7 +154,8 @@ export function stepPrompt(input: StepPromptInput): string {
   const language = input.language === undefined ? undefined : languageName(input.language);
   if (language !== undefined) parts.push(`Answer in this language: ${language}.`);
   // Last, since it changes each minute: an endpoint that gets one system message can cache all before it.
-  parts.push(...input.instructions, todayIs(input.now));
+  if (input.instructions.length > 0) parts.push(['For this answer:', ...input.instructions].join('\n'));
+  parts.push(todayIs(input.now));
   return parts.join('\n\n');
 }
 

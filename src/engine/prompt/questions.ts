@@ -8,7 +8,6 @@ import { ModelError } from '../../models/ports/modelError.ts';
 import { type ModelAccess, modelAt, promptMessages, type TurnContext } from '../turn/turnContext.ts';
 import { coerceVariable } from './coerceVariable.ts';
 import { EXTRACT_PROMPT, type Render, routePrompt, SUMMARY_PROMPT, todayIs } from './prompts.ts';
-import { rehearsalOptions, type Situation, situationOf } from './rehearsal.ts';
 import { type Choice, extractAnswer, extractFormat, routeAnswer, routeFormat } from './structuredOutput.ts';
 
 /** What the engine asks a model on its own behalf, beside the answer to the customer. */
@@ -16,7 +15,6 @@ export interface Question {
   readonly access: ModelAccess;
   /** The stable prompt and the conversation. */
   readonly messages: readonly ChatMessage[];
-  readonly situation: Situation;
   /** {@link TurnContext.now}; undefined after the session. */
   readonly now?: string;
 }
@@ -28,7 +26,7 @@ export function questionAt(turn: TurnContext, node: PathwayNode | undefined): Qu
     signal: turn.signal,
     startSpan: turn.startSpan,
   };
-  return { access, messages: promptMessages(turn), situation: situationOf(turn, node), now: turn.now };
+  return { access, messages: promptMessages(turn), now: turn.now };
 }
 
 /** An edge as a model is shown it. */
@@ -49,7 +47,6 @@ export async function askForRoute(
     jsonSchema: routeFormat(choices),
     temperature: 0,
     purpose: 'route',
-    ...rehearsalOptions({ ...question.situation, choices }),
   };
   const { edge } = await askForJson(question.access, request, routeAnswer);
   if (edge === null || edges.some(({ id }) => id === edge)) return edge;
@@ -68,7 +65,6 @@ export async function askForVariables(
     jsonSchema: extractFormat(configs),
     temperature: 0,
     purpose: 'extract',
-    ...rehearsalOptions({ ...question.situation, variableConfigs: configs }),
   };
   const answer = await askForJson(question.access, request, extractAnswer);
   const found = configs.map((config) => [config.name, coerceVariable(config, answer[config.name])] as const);
@@ -80,7 +76,6 @@ export async function askForSummary(question: Question): Promise<string> {
   return await askForText(question.access, {
     ...requestOf(question, SUMMARY_PROMPT),
     purpose: 'summarise',
-    ...rehearsalOptions(question.situation),
   });
 }
 

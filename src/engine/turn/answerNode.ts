@@ -5,8 +5,6 @@ import { ModelError } from '../../models/ports/modelError.ts';
 import { isLate } from '../pathway/extraction.ts';
 import type { VariableConfig } from '../pathway/requiredVariables.ts';
 import { stepPrompt, withInstructions, withStep } from '../prompt/prompts.ts';
-import { toChoice } from '../prompt/questions.ts';
-import { rehearsalOptions, situationOf } from '../prompt/rehearsal.ts';
 import { MOVE_TOOL, moveArguments } from '../prompt/structuredOutput.ts';
 import type { FunctionCall } from '../session/session.ts';
 import { factsForModel } from '../session/sessionFacts.ts';
@@ -239,7 +237,7 @@ function speakingRequest(turn: TurnContext, request: NodeRequest, round: number)
 }
 
 function requestOf(turn: TurnContext, request: NodeRequest, round: number) {
-  const { node, moves, knowledge, ask, offered, speaksItself = false } = request;
+  const { moves, offered, speaksItself = false } = request;
   const tools = [...offered.own, ...offered.callers];
   const step = stepOf(turn, request);
   return {
@@ -247,12 +245,6 @@ function requestOf(turn: TurnContext, request: NodeRequest, round: number) {
     messages: (speaksItself ? withInstructions : withStep)(promptMessages(turn), step),
     ...(round <= MAX_TOOL_ROUNDS && tools.length > 0 ? { tools } : {}),
     purpose: moves.length > 0 ? ('answer_and_route' as const) : ('answer' as const),
-    ...rehearsalOptions({
-      ...situationOf(turn, node),
-      choices: moves.map(toChoice),
-      ...(ask.length > 0 ? { ask } : {}),
-      ...(knowledge.length > 0 ? { knowledge: knowledge.map(({ content }) => content) } : {}),
-    }),
   };
 }
 

@@ -33,10 +33,8 @@ export interface ChatRequest {
   readonly jsonSchema?: { readonly name: string; readonly schema: JsonSchema };
   /** The format that the chat API's client requests; `jsonSchema` takes precedence. */
   readonly responseFormat?: ResponseFormat;
-  /** The purpose of the request, for traces. */
+  /** The purpose of the request, for traces and for the rehearsal model. */
   readonly purpose?: 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise' | 'persona';
-  /** Data for single providers, by {@link ChatModel.name}; a provider ignores what is not under its own name. */
-  readonly providerOptions?: Readonly<Record<string, unknown>>;
   /** Fields of the chat API's request that the endpoint gets unchanged: those of {@link PASSED_THROUGH}. */
   readonly passthrough?: Readonly<Record<string, unknown>>;
 }

@@ -1,6 +1,5 @@
 import type { Assertion } from '../../agents/testSuites/assertion.ts';
 import { askForJson } from '../../engine/prompt/questions.ts';
-import { rehearsalOptions } from '../../engine/prompt/rehearsal.ts';
 import { judgeAnswer, judgeFormat } from '../../engine/prompt/structuredOutput.ts';
 import { UsageMeter } from '../../engine/turn/turnContext.ts';
 import type { ChatMessage } from '../../models/ports/chatMessage.ts';
@@ -16,11 +15,10 @@ const PROMPT =
 export async function askJudge(
   model: PersonaModel,
   { prompt, votes = 1 }: Extract<Assertion, { type: 'judge' }>,
-  { exchanges, variables }: Observation,
+  { exchanges }: Observation,
   signal: AbortSignal,
 ): Promise<Omit<Verdict, 'type'>> {
   const criteria = [{ name: CRITERION, description: prompt }];
-  const lastUserText = exchanges.findLast(({ caller }) => caller !== undefined)?.caller;
   const ask = async (vote: number) => {
     const access = { chat: model.chat, modelName: model.modelName, usage: new UsageMeter(), signal };
     const { results } = await askForJson(
@@ -36,7 +34,6 @@ export async function askJudge(
         ...(votes === 1 ? { temperature: 0 } : {}),
         passthrough: { seed: model.seed + vote },
         purpose: 'judge',
-        ...rehearsalOptions({ variables, criteria, lastUserText }),
       },
       judgeAnswer,
     );

@@ -1,5 +1,4 @@
 import type { Persona } from '../../agents/testSuites/testCase.ts';
-import { rehearsalOptions } from '../../engine/prompt/rehearsal.ts';
 import type { ChatMessage } from '../../models/ports/chatMessage.ts';
 import type { ChatModel } from '../../models/ports/chatModel.ts';
 import type { Exchange } from './observation.ts';
@@ -42,13 +41,11 @@ export async function nextWords(
   }
   if (messages.length === 1) messages.push({ role: 'user', content: '(The other party has answered.)' });
   let text = '';
-  const { prompt, goal, facts, hangUpWhen } = persona;
   const request = {
     model: modelName,
     messages,
     passthrough: { seed },
     purpose: 'persona' as const,
-    ...rehearsalOptions({ persona: { prompt, goal, facts, hangUpWhen, hangUp: HANG_UP, seed } }),
   };
   for await (const event of chat.stream(request, signal)) {
     if (event.type === 'text') text += event.text;

@@ -1,4 +1,3 @@
-import type { Situation } from '../../../offline/chat/request.ts';
 import { answerByRules } from '../../../offline/chat/ruleModel.ts';
 import type { MakeId } from '../../base/values/ids.ts';
 import type { ChatProvider } from '../../models/chat/chatClient.ts';
@@ -9,7 +8,7 @@ import { ModelError } from '../../models/ports/modelError.ts';
 const REHEARSAL_MODEL = 'callway-rehearsal';
 const PROVIDER_NAME = 'rehearsal';
 
-/** The chat model for an installation without one. It reads `providerOptions.rehearsal`, a {@link Situation}. */
+/** The chat model for an installation without one. */
 export function createRehearsalChat({ makeId }: { readonly makeId: MakeId }): ChatProvider {
   return {
     name: PROVIDER_NAME,
@@ -25,8 +24,7 @@ export function createRehearsalChat({ makeId }: { readonly makeId: MakeId }): Ch
 }
 
 function* answer(request: ChatRequest, makeId: MakeId): Generator<ChatEvent> {
-  const situation = request.providerOptions?.[PROVIDER_NAME] as Situation | undefined;
-  const result = answerByRules({ ...request, ...(situation ? { situation } : {}) });
+  const result = answerByRules(request);
   if (result.kind === 'text') {
     for (const text of result.tokens) yield { type: 'text', text };
     yield {

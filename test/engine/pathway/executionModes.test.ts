@@ -3,7 +3,7 @@ import type { AgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { ChatRequest } from '../../../src/models/ports/chatModel.ts';
 import { type MemoryEngine, memoryEngine } from '../../support/memoryEngine.ts';
-import { nodeOf, type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
+import { edgesOf, nodeOf, type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 
 type EdgeData = NonNullable<PathwayInput['edges'][number]['data']>;
 
@@ -17,13 +17,13 @@ const onDigit: EdgeData = { condition: { event: 'dtmf' } };
 /** A node `ask`, with edges to `e0`, `e1` and so on, and a global edge to a node that returns. */
 const pathwayOf = (edges: readonly EdgeData[], everywhere: boolean): PathwayInput => ({
   nodes: [
-    { id: 'ask', type: 'start', data: { title: 'Ask', prompt: 'Ask for a day.' } },
+    { id: 'ask', type: 'start', data: { title: 'ask', prompt: 'Ask for a day.' } },
     ...edges.map((_data, index) => ({
       id: `e${index}`,
       type: 'conversation' as const,
-      data: { title: `E${index}`, prompt: 'Talk.' },
+      data: { title: `e${index}`, prompt: 'Talk.' },
     })),
-    { id: 'hours', type: 'conversation', data: { title: 'Hours', prompt: 'Tell the hours.', returns: true } },
+    { id: 'hours', type: 'conversation', data: { title: 'hours', prompt: 'Tell the hours.', returns: true } },
   ],
   edges: [
     ...edges.map((data, index) => ({ id: `to-e${index}`, source: 'ask', target: `e${index}`, data })),
@@ -43,9 +43,8 @@ const takes =
     return { text: `as ${nodeOf(request)}` };
   };
 
-function offers({ providerOptions }: ChatRequest, edge: string | null): boolean {
-  const { choices = [] } = (providerOptions?.rehearsal ?? {}) as { choices?: readonly { id: string }[] };
-  return choices.some(({ id }) => id === edge);
+function offers(request: ChatRequest, edge: string | null): boolean {
+  return edge !== null && edgesOf(request).includes(edge);
 }
 
 async function greeted(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { memoryEngine } from '../../support/memoryEngine.ts';
-import { nodeOf, type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
+import { edgesOf, nodeOf, type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 
 const MODES = ['smart', 'balance', 'turbo'] as const;
 const REQUIRED: NonNullable<AgentConfig['variableConfigs']> = [
@@ -12,10 +12,10 @@ const REQUIRED: NonNullable<AgentConfig['variableConfigs']> = [
 /** `start` leads by a sentence to `ask`, `ask` on to `next`, and `next` to the end. */
 const pathwayOf = (askPrompt: string, bye = ''): PathwayInput => ({
   nodes: [
-    { id: 'start', type: 'start', data: { title: 'Start', prompt: 'Greet.' } },
-    { id: 'ask', type: 'conversation', data: { title: 'Ask', prompt: askPrompt } },
-    { id: 'next', type: 'conversation', data: { title: 'Next', prompt: 'Talk.' } },
-    { id: 'bye', type: 'end', data: { title: 'Bye', prompt: bye } },
+    { id: 'start', type: 'start', data: { title: 'start', prompt: 'Greet.' } },
+    { id: 'ask', type: 'conversation', data: { title: 'ask', prompt: askPrompt } },
+    { id: 'next', type: 'conversation', data: { title: 'next', prompt: 'Talk.' } },
+    { id: 'bye', type: 'end', data: { title: 'bye', prompt: bye } },
   ],
   edges: [
     { id: 'wants', source: 'start', target: 'ask', data: { condition: 'The person has an order.' } },
@@ -28,11 +28,10 @@ const pathwayOf = (askPrompt: string, bye = ''): PathwayInput => ({
 function model(value: () => string | null) {
   return scriptedModel((request): ScriptedAnswer => {
     const text = JSON.stringify(request.messages);
-    const { choices = [] } = (request.providerOptions?.rehearsal ?? {}) as { choices?: { id: string }[] };
+    const [edge = null] = edgesOf(request);
     if (request.purpose === 'extract') return { json: { orderNumber: value() } };
-    if (request.purpose === 'route') return { json: { edge: choices[0]?.id ?? null } };
-    if (request.purpose === 'answer_and_route')
-      return { calls: [{ name: 'move_to', arguments: { edge: choices[0]?.id } }] };
+    if (request.purpose === 'route') return { json: { edge } };
+    if (request.purpose === 'answer_and_route') return { calls: [{ name: 'move_to', arguments: { edge } }] };
     return { text: text.includes('ask the person for this') ? 'asks' : `as ${nodeOf(request)}` };
   });
 }
@@ -84,7 +83,7 @@ test('A line that uses a required variable waits for it', async () => {
   const pathway = pathwayOf('Listen.', '');
   const nodes = pathway.nodes.map((node) =>
     node.id === 'next'
-      ? { id: 'next', type: 'say' as const, data: { title: 'Next', prompt: 'Order {{ orderNumber }}.' } }
+      ? { id: 'next', type: 'say' as const, data: { title: 'next', prompt: 'Order {{ orderNumber }}.' } }
       : node,
   );
   const conversation = conversationIn('balance', { ...pathway, nodes }, () => value);

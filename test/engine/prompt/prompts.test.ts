@@ -177,7 +177,7 @@ describe('The prompt of a step', () => {
     [
       'the instructions of the request',
       { instructions: ['Be brief.', 'Be kind.'] },
-      ['Be brief.', 'Be kind.'],
+      ['For this answer:\nBe brief.\nBe kind.'],
     ],
   ])('has %s', (_what, input, expected) => {
     expect(parts(input)).toEqual(expected);

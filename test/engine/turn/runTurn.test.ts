@@ -27,7 +27,7 @@ describe('The balance mode', () => {
     );
     const conversation = memoryEngine({ model, pathway });
     expect(await conversation.say('I want to book')).toBe('Which day?');
-    expect(model.requests[1] && nodeOf(model.requests[1])).toBe('book');
+    expect(model.requests[1] && nodeOf(model.requests[1])).toBe('Booking');
   });
 
   test('says a say node verbatim without the model, and ends the session at an end node', async () => {
@@ -71,7 +71,7 @@ test('The smart mode selects the edge in a request before the answer', async () 
   );
   const conversation = memoryEngine({ model, pathway, agent: { executionMode: 'smart' } });
   const outputs = await conversation.turn({ kind: 'user_message', text: 'I want to book' });
-  expect(outputs).toContainEqual({ type: 'text', text: 'book' });
+  expect(outputs).toContainEqual({ type: 'text', text: 'Booking' });
   const usage = { modelCalls: 2, promptTokens: 20, completionTokens: 4, totalTokens: 24 };
   expect(outputs.at(-1)).toMatchObject({ usage, model: 'm-smart' });
   expect(model.requests.map(({ model: name, purpose }) => [name, purpose])).toEqual([
@@ -181,7 +181,7 @@ test('A node without a prompt is passed by its unconditional edge', async () => 
     pathway: {
       nodes: [
         { id: 'start', type: 'start', data: { title: 'S' } },
-        { id: 'help', type: 'conversation', data: { title: 'Help', prompt: 'Help.' } },
+        { id: 'help', type: 'conversation', data: { title: 'help', prompt: 'Help.' } },
       ],
       edges: [{ id: '1', source: 'start', target: 'help' }],
     },

@@ -284,17 +284,6 @@ test.each([
   expect(conversation.endings[0]?.expected).toHaveLength(expected.length);
 });
 
-test('The model is told the situation of the turn', async () => {
-  const conversation = open({ agent: { timezone: 'UTC' } });
-  await conversation.say('Hi', { variables: { name: 'Ann' } });
-  expect(conversation.model.requests[0]?.providerOptions?.rehearsal).toMatchObject({
-    variables: { name: 'Ann' },
-    lastUserText: 'Hi',
-    node: { id: 'start', title: 'Talk', type: 'start', prompt: 'Talk.' },
-    expectedAnswers: ['Yes'],
-  });
-});
-
 test('A chat’s latency tells the time of a tool, which counts as the model’s nowhere', async () => {
   const clock = createSimulatedClock(START_MS);
   const model = scriptedModel((_request, index) => {

@@ -4,12 +4,9 @@ import { extractVariables } from '../../../offline/chat/extract.ts';
 import { cjkNumber, numberWordsToDigits } from '../../../offline/chat/numbers.ts';
 import type { VariableConfig } from '../../../offline/chat/request.ts';
 
-const nodeThatAsks = (prompt: string) => ({ id: 'n', title: 'Ask', prompt, type: 'conversation' });
-const nowhere = nodeThatAsks('Chat.');
-
 function extract(config: Partial<VariableConfig>, text: string, prompt = 'Chat.') {
   const whole: VariableConfig = { name: 'value', type: 'string', description: '', ...config };
-  return extractVariables([whole], { text, node: nodeThatAsks(prompt), today: '2026-11-18' })[whole.name];
+  return extractVariables([whole], { text, asked: prompt, today: '2026-11-18' })[whole.name];
 }
 
 describe('Numbers', () => {
@@ -40,10 +37,13 @@ describe('Numbers', () => {
       guests,
       { name: 'rooms', type: 'number', description: 'How many rooms' },
     ];
-    expect(extractVariables(configs, { text: '3', node: nowhere })).toEqual({ guests: null, rooms: null });
-    expect(extractVariables(configs, { text: '3 rooms', node: nowhere })).toEqual({ guests: null, rooms: 3 });
-    const asked = nodeThatAsks('Ask how many guests will come.');
-    expect(extractVariables(configs, { text: '3', node: asked })).toEqual({ guests: 3, rooms: null });
+    expect(extractVariables(configs, { text: '3', asked: 'Chat.' })).toEqual({ guests: null, rooms: null });
+    expect(extractVariables(configs, { text: '3 rooms', asked: 'Chat.' })).toEqual({
+      guests: null,
+      rooms: 3,
+    });
+    const asked = 'Ask how many guests will come.';
+    expect(extractVariables(configs, { text: '3', asked })).toEqual({ guests: 3, rooms: null });
   });
 
   it.each([

@@ -3,7 +3,7 @@ import type { Situation } from '../../../offline/chat/request.ts';
 import { chooseEdge } from '../../../offline/chat/route.ts';
 
 const choicesOf = (sentences: Readonly<Record<string, string>>) =>
-  Object.entries(sentences).map(([id, sentence]) => ({ id, sentence, label: '' }));
+  Object.entries(sentences).map(([id, sentence]) => ({ id, sentence }));
 
 function route(
   sentences: Readonly<Record<string, string>>,
@@ -189,26 +189,5 @@ describe('Edges for phrases and numbers', () => {
     ['今天天氣很好', null],
   ])('%s → %s', async (text, edge) => {
     expect(route({ refund: '客人要求退款', order: '客人想查詢訂單' }, text)).toBe(edge);
-  });
-});
-
-it('An edge’s label counts beside its sentence', async () => {
-  const choices = [
-    { id: 'a', label: 'Billing', sentence: 'The conversation is about money owed' },
-    { id: 'b', label: 'Repairs', sentence: 'A thing is broken' },
-  ];
-  const choose = (lastUserText: string) => chooseEdge({ choices, lastUserText });
-  expect(choose('repairs please')).toBe('b');
-  expect(choose('no repairs')).toBeNull();
-});
-
-describe('An edge for everything else', () => {
-  const choices = [...choicesOf({ book: clinic.book }), { id: 'else', label: 'Otherwise', sentence: '' }];
-  it.each([
-    ['I want to book', 'book'],
-    ['what a day', 'else'],
-    ['I do not want to book', 'else'],
-  ])('%s → %s', async (text, edge) => {
-    expect(chooseEdge({ choices, lastUserText: text })).toBe(edge);
   });
 });

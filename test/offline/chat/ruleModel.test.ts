@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../../offline/chat/judge.ts';
 import type { Message, RuleRequest, Situation, Tool } from '../../../offline/chat/request.ts';
 import { answerByRules, type RuleAnswer } from '../../../offline/chat/ruleModel.ts';
+import { requestFor } from './support/asked.ts';
 
-const node = { id: 'n1', title: 'Greeting', prompt: 'Say "Hello. How can I help?"', type: 'conversation' };
-const book = { id: 'e-book', label: '', sentence: 'The caller wants to book' };
-const otherwise = { id: 'e-else', label: 'none of the others holds', sentence: '' };
+const node = { title: 'Greeting', prompt: 'Say "Hello. How can I help?"', type: 'conversation' };
+const book = { id: 'e-book', sentence: 'The caller wants to book' };
 const weather: Tool = {
   name: 'get_weather',
   description: 'Get the current weather in a city',
@@ -23,8 +23,8 @@ function ask(request: Partial<RuleRequest>): RuleAnswer {
   return answerByRules({ messages: [], ...request });
 }
 
-const at = (situation: Partial<Situation>, request: Partial<RuleRequest> = {}) =>
-  ask({ ...request, situation: { node, moveTool: 'move_to', ...situation } });
+const at = (situation: Situation, request: Partial<RuleRequest> = {}) =>
+  ask(requestFor({ node, ...situation }, request));
 const user = (content: string): Message => ({ role: 'user', content });
 const textOf = (answer: RuleAnswer) => (answer.kind === 'text' ? answer.tokens.join('') : '');
 const callsOf = (answer: RuleAnswer) =>
@@ -46,7 +46,7 @@ describe('The answer', () => {
   });
 
   it('quotes the best passage', () => {
-    expect(textOf(at({ knowledge: ['We open at nine.', 'We sell tea.'] }))).toBe('We open at nine.');
+    expect(textOf(at({ passage: 'We open at nine.' }))).toBe('We open at nine.');
   });
 
   it('names the rehearsal model where there is no pathway', () => {
@@ -60,14 +60,10 @@ describe('The answer', () => {
     const said = 'My name is Amy. '.padEnd(3_000, 'and so on ');
     const extracted = (lastUserText: string) =>
       textOf(
-        ask({
-          purpose: 'extract',
-          messages: [user(lastUserText)],
-          situation: {
-            lastUserText,
-            variableConfigs: [{ name: 'name', type: 'string', description: 'The name.' }],
-          },
-        }),
+        at(
+          { lastUserText, variableConfigs: [{ name: 'name', type: 'string', description: 'The name.' }] },
+          { purpose: 'extract' },
+        ),
       );
     expect(textOf(ask({ messages: [user('x'.repeat(100_000))] })).length).toBeLessThan(2_200);
     expect(extracted(said)).toBe(extracted(said.slice(0, 2_000)));
@@ -76,10 +72,8 @@ describe('The answer', () => {
 });
 
 describe('The answer at a node with edges', () => {
-  const choices = [book, otherwise];
-  const tools = [{ name: 'move_to', description: 'Takes an edge.' }];
-  const move = (lastUserText: string, more: Partial<RuleRequest> = {}, ways = choices) =>
-    at({ choices: ways, lastUserText }, { purpose: 'answer_and_route', tools, ...more });
+  const move = (lastUserText: string, tools: readonly Tool[] = []) =>
+    at({ choices: [book], lastUserText }, { purpose: 'answer_and_route', tools });
 
   it('takes an edge by the move tool, without text', () => {
     const answer = move('I want to book');
@@ -88,18 +82,17 @@ describe('The answer at a node with edges', () => {
   });
 
   it('stays at the node where no edge matches', () => {
-    const answer = move('what a day', {}, [book]);
+    const answer = move('what a day');
     expect([callsOf(answer), textOf(answer)]).toEqual([[], 'Hello. How can I help?']);
   });
 
-  it('takes the unconditional edge after a matching tool', () => {
-    expect(callsOf(move('what a day'))).toEqual([['move_to', { edge: 'e-else' }]]);
-    const both = { tools: [...tools, weather] };
-    expect(callsOf(move('what is the weather in Paris', both))).toEqual([['get_weather', { city: 'Paris' }]]);
+  it('calls a tool that matches where no edge does', () => {
+    const calls = callsOf(move('what is the weather in Paris', [weather]));
+    expect(calls).toEqual([['get_weather', { city: 'Paris' }]]);
   });
 
   it('never calls the move tool as a client tool', () => {
-    expect(callsOf(move('move to the conversation', {}, [book]))).toEqual([]);
+    expect(callsOf(move('move to the conversation'))).toEqual([]);
   });
 });
 
@@ -125,9 +118,12 @@ describe('Structured output', () => {
     expect(found).toEqual({ guests: 4, day: '2026-11-19', name: 'Eva' });
   });
 
-  it('extracts from the last message without lastUserText', () => {
-    const variableConfigs = [{ name: 'guests', type: 'number', description: '' }] as const;
-    expect(answer('extract', { variableConfigs }, [user('four')])).toEqual({ guests: 4 });
+  it('extracts a value that the agent has asked for', () => {
+    const variableConfigs = [{ name: 'reason', type: 'string', description: 'The reason.' }] as const;
+    const extracted = (content: string) =>
+      answer('extract', { variableConfigs, lastUserText: 'A broken lamp' }, [{ role: 'assistant', content }]);
+    expect(extracted('What is the reason for your call?')).toEqual({ reason: 'A broken lamp' });
+    expect(extracted('Hello.')).toEqual({ reason: null });
   });
 
   it('judges with a reason that names the rule', () => {

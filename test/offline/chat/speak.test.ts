@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nodeText, passageText } from '../../../offline/chat/speak.ts';
 
-const say = (prompt: string, title = 'A step', type = 'conversation') =>
-  nodeText({ id: 'n', title, prompt, type });
+const say = (prompt: string, title = 'A step', type = 'conversation') => nodeText({ title, prompt, type });
 
 describe('A prompt that quotes its lines', () => {
   it.each([

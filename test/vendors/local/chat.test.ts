@@ -1,88 +1,180 @@
-import { expect, it } from 'vitest';
-import type { Situation } from '../../../offline/chat/request.ts';
+import { describe, expect, it } from 'vitest';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { systemClock } from '../../../src/base/values/clock.ts';
-import { rehearsalOptions } from '../../../src/engine/prompt/rehearsal.ts';
-import {
-  extractAnswer,
-  extractFormat,
-  judgeAnswer,
-  moveArguments,
-  moveTool,
-  routeAnswer,
-} from '../../../src/engine/prompt/structuredOutput.ts';
+import { createPostSessionTasks } from '../../../src/engine/memory/postSessionTasks.ts';
 import { createChatClient } from '../../../src/models/chat/chatClient.ts';
-import type { ChatEvent, ChatRequest } from '../../../src/models/ports/chatModel.ts';
+import { askJudge } from '../../../src/testing/assertions/judge.ts';
+import { nextWords } from '../../../src/testing/play/persona.ts';
 import { createRehearsalChat } from '../../../src/vendors/local/chat.ts';
 import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
+import { type MemoryOptions, memoryEngine } from '../../support/memoryEngine.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const forever = new AbortController().signal;
 const model = createChatClient(createRehearsalChat({ makeId: () => '1-2' }), {
   clock: systemClock,
   timeoutMs: 5000,
 });
-const node = { id: 'n1', title: 'Greeting', prompt: 'Say "Hello there."', type: 'conversation' };
-const book = { id: 'e-book', label: '', sentence: 'The caller wants to book' };
+const persona = { chat: model, modelName: 'any', seed: 0 };
+const pathway: PathwayInput = {
+  nodes: [
+    {
+      id: 'hello',
+      type: 'start',
+      data: { title: 'Greet', prompt: 'Say "Welcome."\n\nSay "What can I do?"' },
+    },
+    { id: 'guests', type: 'conversation', data: { title: 'Guests', prompt: 'Ask how many guests come.' } },
+    {
+      id: 'hours',
+      type: 'conversation',
+      data: { title: 'Hours', prompt: 'Tell the hours.', expectedAnswers: ['nine', 'ten'] },
+    },
+    { id: 'bye', type: 'end', data: { title: 'Bye', prompt: 'Say "Until {{ day }}."' } },
+  ],
+  edges: [
+    { id: 'books', source: 'hello', target: 'guests', data: { condition: 'The caller wants to book' } },
+    { id: 'asks', source: 'hello', target: 'hours', data: { condition: 'The caller asks when we are open' } },
+    { id: 'done', source: 'guests', target: 'bye', data: { condition: 'The caller gives a number' } },
+    { id: 'ten', source: 'hours', target: 'guests', data: { condition: 'The caller said “ten”' } },
+  ],
+};
 
-function ask(situation: Situation, request: Partial<ChatRequest> = {}): Promise<ChatEvent[]> {
-  const whole = { model: 'any', messages: [], ...request, ...rehearsalOptions({ node, ...situation }) };
-  return arrayFromAsync(model.stream(whole, forever));
-}
+const conversation = (more: Partial<MemoryOptions> = {}) => {
+  const clock = createSimulatedClock(Date.UTC(2026, 10, 18));
+  return memoryEngine({ model, pathway, clock, ...more });
+};
 
-async function askForJson(purpose: ChatRequest['purpose'] & string, situation: Situation): Promise<unknown> {
-  const [event] = await ask(situation, { purpose });
-  return JSON.parse(event?.type === 'text' ? event.text : '');
-}
+describe('The rehearsal model reads the prompts that every model gets', () => {
+  it.each(['smart', 'balance', 'turbo'] as const)(
+    'to follow a pathway in the mode %s',
+    async (executionMode) => {
+      const { say, session } = conversation({ agent: { executionMode } });
+      expect(await say('Hello')).toBe('Welcome. What can I do?');
+      expect(await say('What a day')).toBe('Welcome. What can I do?');
+      expect(await say('I want to book a table', { instructions: ['Say "Yes, sir."'] })).toBe(
+        'Could you tell me how many guests come?',
+      );
+      expect(session().state.currentNodeId).toBe('guests');
+    },
+  );
+
+  it('to take the edge of an expected answer', async () => {
+    const { say, session } = conversation();
+    await say('When are you open?');
+    await say('ten');
+    expect(session().state.currentNodeId).toBe('guests');
+  });
+
+  it('to extract variables, with their types and the date of today', async () => {
+    const variableConfigs = [
+      { name: 'guests', type: 'number' as const, description: 'How many guests come', required: false },
+      { name: 'day', type: 'date' as const, description: 'Day of the visit', required: false },
+    ];
+    const { say, session } = conversation({ agent: { variableConfigs } });
+    await say('I want to book');
+    await say('I want to book, we come tomorrow');
+    await say('four');
+    expect(session().state.variables).toEqual({ guests: 4, day: '2026-11-19' });
+  });
+
+  it('to ask for a required variable, and for nothing else', async () => {
+    const day = { name: 'day', type: 'date' as const, description: 'The day of the visit', required: true };
+    const { say } = conversation({ agent: { variableConfigs: [day] } });
+    await say('Hello');
+    await say('I want to book');
+    expect(await say('I give you a number')).toBe('Could you tell me the day of the visit?');
+  });
+
+  it('to answer from a passage, without the name of its document', async () => {
+    const passage = { content: 'We open at nine.', score: 1, datasetId: 'd', chunkId: 'c', source: 'a.txt' };
+    const { say } = conversation({
+      pathway: {
+        nodes: [
+          { id: 'start', type: 'start', data: { title: 'Start' } },
+          { id: 'faq', type: 'knowledge', data: { title: 'FAQ', prompt: 'Answer.' } },
+        ],
+        edges: [{ id: 'on', source: 'start', target: 'faq' }],
+      },
+      knowledge: { search: async () => [passage, { ...passage, content: 'We sell tea.' }] },
+    });
+    expect(await say('When do you open?')).toBe('We open at nine.');
+  });
+
+  it('to judge each criterion after a session', async () => {
+    const { say, session, engine } = conversation();
+    await say('I want to book a table');
+    const release = await engine.releaseOf(session());
+    const criteria = [
+      { name: 'booked', description: 'The person wanted to book a table' },
+      { name: 'refund', description: 'A refund was promised' },
+    ];
+    const ended = {
+      ...session(),
+      messages: session().state.messages,
+      variables: {},
+      release: { ...release, agent: { ...release.agent, postEvaluationConfig: { criteria } } },
+    };
+    const models = { chat: model, smart: 'm', balance: 'm', turbo: 'm' };
+    const memory = { find: async () => undefined, keep: async () => undefined };
+    const tasks = createPostSessionTasks({ models, memory, onError: () => undefined });
+    expect((await tasks.evaluate(ended, forever))?.criteria).toMatchObject([
+      { name: 'booked', passed: true },
+      { name: 'refund', passed: false },
+    ]);
+  });
+
+  it('to judge a test', async () => {
+    const exchange = { turn: 0, caller: 'Book a table', agent: 'Done.', nodes: [], tools: [] };
+    const seen = {
+      exchanges: [{ ...exchange, digits: [], transfers: [] }],
+      variables: {},
+      endedBy: null,
+    };
+    const judged = (prompt: string) => askJudge(persona, { type: 'judge', prompt }, seen as never, forever);
+    expect(await judged('A table was to be booked.')).toMatchObject({ passed: true });
+    expect(await judged('A refund was promised.')).toMatchObject({ passed: false });
+  });
+
+  it('to play a caller', async () => {
+    const amy = {
+      prompt: 'You are Amy.\n\nYou are 30.',
+      goal: 'Book a cleaning',
+      traits: ['curt'],
+      facts: { patientName: 'Amy Pond' },
+      hangUpWhen: 'the cleaning is booked.',
+    };
+    const says = (exchanges: readonly { caller?: string; agent: string }[], as: object = amy) =>
+      nextWords(persona, as as never, exchanges as never, forever);
+    const asked = { caller: 'I would like to book a cleaning.', agent: 'What is your name?' };
+    expect(await says([{ agent: 'How can I help?' }])).toMatchObject({ text: asked.caller, hangsUp: false });
+    expect(await says([asked])).toMatchObject({ text: 'Amy Pond', hangsUp: false });
+    expect(await says([{ ...asked, agent: 'Your cleaning is booked.' }])).toMatchObject({ hangsUp: true });
+    expect(await says([{ agent: 'Hello.' }], { prompt: 'You want to cancel.' })).toMatchObject({
+      text: 'I would like to cancel.',
+    });
+  });
+});
 
 it('Rehearsal model streams text word by word under its own name', async () => {
-  expect(await ask({}, { messages: [{ role: 'user', content: 'Good day to' }] })).toEqual([
+  const messages = [
+    { role: 'system', content: 'You are at this step:\n## Greeting (start)\nSay "Hello there."' },
+    { role: 'user', content: 'Good day to' },
+  ] as const;
+  expect(await arrayFromAsync(model.stream({ model: 'any', messages }, forever))).toEqual([
     { type: 'text', text: 'Hello ' },
     { type: 'text', text: 'there.' },
     {
       type: 'end',
       finishReason: 'stop',
       model: 'callway-rehearsal',
-      usage: { promptTokens: 3, completionTokens: 2, totalTokens: 5 },
+      usage: { promptTokens: 14, completionTokens: 2, totalTokens: 16 },
     },
   ]);
-});
-
-it('Rehearsal model takes an edge by the engine’s move tool', async () => {
-  const events = await ask(
-    { choices: [book], lastUserText: 'I want to book' },
-    { purpose: 'answer_and_route', tools: [moveTool([book])] },
-  );
-  const json = '{"edge":"e-book"}';
-  expect(moveArguments.parse(JSON.parse(json))).toEqual({ edge: 'e-book' });
-  expect(events).toEqual([
-    { type: 'tool_call_delta', index: 0, id: 'call_12', name: 'move_to', argumentsDelta: json },
-    { type: 'tool_call', index: 0, id: 'call_12', name: 'move_to', arguments: json },
-    {
-      type: 'end',
-      finishReason: 'tool_calls',
-      model: 'callway-rehearsal',
-      usage: { promptTokens: 0, completionTokens: 1, totalTokens: 1 },
-    },
-  ]);
-});
-
-it('Rehearsal model answers structured output requests in the engine’s formats', async () => {
-  const lastUserText = 'I want to book for four guests';
-  const guests = { name: 'guests', type: 'number' as const, description: 'Number of guests' };
-  const criteria = [{ name: 'booked', description: 'A booking was made' }];
-
-  const route = await askForJson('route', { choices: [book], lastUserText });
-  const extracted = await askForJson('extract', { variableConfigs: [guests], lastUserText });
-  const judged = await askForJson('judge', { criteria });
-
-  expect(routeAnswer.parse(route)).toEqual({ edge: 'e-book' });
-  expect(extractAnswer.parse(extracted)).toEqual({ guests: 4 });
-  expect(Object.keys(extracted ?? {})).toEqual(extractFormat([guests]).schema.required);
-  expect(judgeAnswer.parse(judged).results).toMatchObject([{ name: 'booked', passed: false }]);
 });
 
 it('Rehearsal model stops when its request is aborted', async () => {
   const aborting = new AbortController();
-  const request = { model: 'any', messages: [], ...rehearsalOptions({ node }) };
+  const request = { model: 'any', messages: [] };
   const events = model.stream(request, aborting.signal)[Symbol.asyncIterator]();
   await events.next();
   aborting.abort(new Error('gone'));

@@ -11,18 +11,18 @@ import { eventsOf, greeted, type SimulatedCall, simulatedCall } from '../support
 /** The node `price` is of the agent's engine, `date` of another, `end` of none, and `again` of the agent's. */
 const PATHWAY: PathwayInput = {
   nodes: [
-    { id: 'price', type: 'start', data: { title: 'Price', prompt: 'Tell the price.', tools: ['tool-1'] } },
+    { id: 'price', type: 'start', data: { title: 'price', prompt: 'Tell the price.', tools: ['tool-1'] } },
     {
       id: 'date',
       type: 'conversation',
-      data: { title: 'Date', prompt: 'Ask for the date.', engine: { provider: 'gemini-live' } },
+      data: { title: 'date', prompt: 'Ask for the date.', engine: { provider: 'gemini-live' } },
     },
     {
       id: 'end',
       type: 'conversation',
-      data: { title: 'End', prompt: 'Sum up for {{ name }}.', engine: null },
+      data: { title: 'end', prompt: 'Sum up for {{ name }}.', engine: null },
     },
-    { id: 'again', type: 'conversation', data: { title: 'Again', prompt: 'Anything else?' } },
+    { id: 'again', type: 'conversation', data: { title: 'again', prompt: 'Anything else?' } },
   ],
   edges: [
     { id: 'to-date', source: 'price', target: 'date', data: { condition: 'They want to book.' } },

@@ -14,8 +14,8 @@ export interface Desk {
 export function situationAt(desk: Desk, lastUserText: string): Situation {
   const { title, prompt, edges, expectedAnswers = [] } = desk;
   return {
-    node: { id: 'n', type: 'conversation', title, prompt },
-    choices: Object.entries(edges).map(([id, sentence]) => ({ id, label: '', sentence })),
+    node: { type: 'conversation', title, prompt },
+    choices: Object.entries(edges).map(([id, sentence]) => ({ id, sentence })),
     expectedAnswers,
     lastUserText,
   };
