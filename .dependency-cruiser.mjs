@@ -7,7 +7,10 @@ const layers = [
   ['base/'],
   ['media/', 'http/'], // domain rooms ask the web by the guarded client alone
   ['dialects/'], // message formats only
-  ['models/ports/'], // what fails over between models is above the calls
+  ['models/ports/'],
+  ['models/failover/'],
+  ['models/(?!selection/)'], // what the vendors' folders share
+  ['vendors/'],
   ['events/'], // what happens now: every room tells it
   ['agents/'],
   ['engine/'],
@@ -15,9 +18,7 @@ const layers = [
   ['(conversation|voice|text)/'],
   ['calls/'],
   ['webhooks/', 'testing/', 'streams/'],
-  ['models/(?!selection/)'], // what the vendors' folders share
   [
-    'vendors/',
     'telephony/',
     'infra/objectStore/',
     'infra/postgres/',

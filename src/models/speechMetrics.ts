@@ -1,7 +1,6 @@
 import type { Clock } from '../base/values/clock.ts';
 import type { ProviderMetrics } from './ports/metrics.ts';
 import { ModelError } from './ports/modelError.ts';
-import type { SpeechToText } from './ports/speechToText.ts';
 import type { StreamingTextToSpeech } from './ports/streamingTextToSpeech.ts';
 import type { TextToSpeech } from './ports/textToSpeech.ts';
 
@@ -79,36 +78,6 @@ export function withStreamedSynthesisMetrics(
               isWaiting = false;
             },
           };
-        },
-      };
-    },
-  };
-}
-
-/** Measures the wait for each final transcript, and counts errors. */
-export function withRecognitionMetrics(
-  speechToText: SpeechToText,
-  metrics: ProviderMetrics,
-  clock: Clock,
-): SpeechToText {
-  return {
-    name: speechToText.name,
-    close: () => speechToText.close(),
-    openStream(options) {
-      const stream = speechToText.openStream(options);
-      return {
-        push: (samples) => stream.push(samples),
-        close: () => stream.close(),
-        async finalize(signal, isInterim) {
-          const startedMs = clock.monotonicMs();
-          try {
-            const transcript = await stream.finalize(signal, isInterim);
-            metrics.recordFirstOutput(clock.monotonicMs() - startedMs);
-            return transcript;
-          } catch (error) {
-            recordError(metrics, error);
-            throw error;
-          }
         },
       };
     },

@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest';
 import { ModelError } from '../../src/models/ports/modelError.ts';
-import type { SpeechToText } from '../../src/models/ports/speechToText.ts';
 import type { TextToSpeech } from '../../src/models/ports/textToSpeech.ts';
-import {
-  withRecognitionMetrics,
-  withStreamedSynthesisMetrics,
-  withSynthesisMetrics,
-} from '../../src/models/speechMetrics.ts';
+import { withStreamedSynthesisMetrics, withSynthesisMetrics } from '../../src/models/speechMetrics.ts';
 import { arrayFromAsync } from '../support/arrayFromAsync.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { scriptedSynthesizer } from '../voice/support/scriptedSynthesizer.ts';
@@ -33,12 +28,6 @@ const textToSpeech = (synthesize: TextToSpeech['synthesize']): TextToSpeech => (
   synthesize,
   close,
 });
-const speechToText = (finalize: () => Promise<{ text: string }>): SpeechToText => ({
-  name: 'r',
-  openStream: () => ({ push: () => undefined, finalize, close: () => undefined }),
-  close,
-});
-
 test('Synthesis metrics record the wait for the first samples only', async () => {
   const { clock, recorded, metrics } = setUp();
   const speech = textToSpeech(async function* () {
@@ -53,20 +42,8 @@ test('Synthesis metrics record the wait for the first samples only', async () =>
   expect([samples.length, recorded]).toEqual([2, [120]]);
 });
 
-test('Recognition metrics record the wait for each final transcript', async () => {
-  const { clock, recorded, metrics } = setUp();
-  const recognition = speechToText(async () => {
-    clock.advance(300);
-    return { text: 'Hi' };
-  });
-  const stream = withRecognitionMetrics(recognition, metrics, clock).openStream({ sampleRateHz: 8000 });
-  expect(await stream.finalize(forever)).toEqual({ text: 'Hi' });
-  await stream.finalize(forever);
-  expect(recorded).toEqual([300, 300]);
-});
-
 test.each([
-  ['count a model error', unavailable, ['model_unavailable', 'model_unavailable']],
+  ['count a model error', unavailable, ['model_unavailable']],
   ['do not count an abort', new Error('aborted'), []],
 ])('Speech metrics %s and pass it on', async (_, error, counted) => {
   const { clock, recorded, metrics } = setUp();
@@ -75,10 +52,6 @@ test.each([
   await expect(
     arrayFromAsync(withSynthesisMetrics(speech, metrics, clock).synthesize({ text: 'Hi' }, forever)),
   ).rejects.toBe(error);
-  const stream = withRecognitionMetrics(speechToText(fail), metrics, clock).openStream({
-    sampleRateHz: 8000,
-  });
-  await expect(stream.finalize(forever)).rejects.toBe(error);
   expect(recorded).toEqual(counted);
 });
 

@@ -12,7 +12,6 @@ import { createDnsLookup } from '../../http/lookup.ts';
 import type { TargetPolicy } from '../../http/target.ts';
 import type { WebSocketGuard } from '../../http/webSocket.ts';
 import { createChatClient } from '../../models/chat/chatClient.ts';
-import { createBreakers } from '../../models/failover/circuitBreaker.ts';
 import { createRetryingEmbedder } from '../../models/failover/retryingEmbedder.ts';
 import type { ChatModel } from '../../models/ports/chatModel.ts';
 import {
@@ -25,9 +24,9 @@ import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../models/ports/modelCat
 import { CREDENTIAL_NAMES, type CredentialName } from '../../models/ports/providerNames.ts';
 import type { Recognizer } from '../../models/ports/recognizer.ts';
 import { isStreaming } from '../../models/ports/recognizer.ts';
-import type { StreamingSpeechToText } from '../../models/ports/streamingSpeechToText.ts';
 import { type Synthesizer, takesWords } from '../../models/ports/synthesizer.ts';
 import type { ChatOptions, Credentials, ProviderOptions } from '../../models/providerOptions.ts';
+import { createBatchChain } from '../../models/recognition/batchChain.ts';
 import { createRecognizerChain } from '../../models/recognition/recognizerChain.ts';
 import { SelectedChatModels } from '../../models/selection/chatModels.ts';
 import { createEndingModelWarnings } from '../../models/selection/endingModels.ts';
@@ -35,11 +34,7 @@ import type { ProjectCredentialCache } from '../../models/selection/projectCrede
 import { SelectedSpeechEngines } from '../../models/selection/speechEngines.ts';
 import { SelectedSpeechProviders } from '../../models/selection/speechProviders.ts';
 import { createVoiceCatalog } from '../../models/selection/voiceCatalog.ts';
-import {
-  withRecognitionMetrics,
-  withStreamedSynthesisMetrics,
-  withSynthesisMetrics,
-} from '../../models/speechMetrics.ts';
+import { withStreamedSynthesisMetrics, withSynthesisMetrics } from '../../models/speechMetrics.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import {
   CHAT_PROVIDERS,
@@ -167,9 +162,7 @@ export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
   const recognitionMetrics = metrics.providerMetrics('transcription', speechToText.name);
   const synthesisMetrics = metrics.providerMetrics('speech', textToSpeech.name);
   return {
-    speechToText: isStreaming(speechToText)
-      ? resilient(parts, speechToText, recognitionMetrics)
-      : withRecognitionMetrics(speechToText, recognitionMetrics, clock),
+    speechToText: resilient(parts, speechToText, recognitionMetrics),
     textToSpeech: takesWords(textToSpeech)
       ? withStreamedSynthesisMetrics(textToSpeech, synthesisMetrics, clock)
       : withSynthesisMetrics(textToSpeech, synthesisMetrics, clock),
@@ -309,15 +302,15 @@ export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLook
 /** A lost connection is made again. */
 function resilient(
   { clock, logger }: ProviderParts,
-  speechToText: StreamingSpeechToText,
+  model: Recognizer,
   metrics: ProviderMetrics,
-): StreamingSpeechToText {
-  return createRecognizerChain([speechToText], {
+): Recognizer {
+  const { name } = model;
+  if (!isStreaming(model)) return createBatchChain([{ model, name, metrics }], { clock });
+  return createRecognizerChain([{ model, name, metrics }], {
     clock,
-    breakers: createBreakers(clock),
-    metrics: () => metrics,
     onFallback: (from, to, err) =>
-      logger.warn({ err, from, to }, 'speech recognition lost, connecting again'),
+      logger.warn({ err, from: from.name, to: to.name }, 'speech recognition lost, connecting again'),
   });
 }
 

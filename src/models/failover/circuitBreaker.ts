@@ -1,5 +1,4 @@
 import type { Clock } from '../../base/values/clock.ts';
-import type { ModelError } from '../ports/modelError.ts';
 
 /** A vendor that failed is skipped this long; longer with each failure in a row. */
 const FIRST_SKIP_MS = 5_000;
@@ -10,15 +9,12 @@ export interface Breakers {
   /** Whether the vendor may be tried. */
   isClosed(name: string): boolean;
   succeeded(name: string): void;
-  failed(name: string, error: ModelError): void;
-  /** The vendors that failed last, with the reason. */
-  failing(): ReadonlyMap<string, string>;
+  failed(name: string): void;
 }
 
 interface Failure {
   readonly count: number;
   readonly untilMs: number;
-  readonly reason: string;
 }
 
 export function createBreakers(clock: Clock): Breakers {
@@ -26,11 +22,10 @@ export function createBreakers(clock: Clock): Breakers {
   return {
     isClosed: (name) => (failures.get(name)?.untilMs ?? Number.NEGATIVE_INFINITY) <= clock.monotonicMs(),
     succeeded: (name) => void failures.delete(name),
-    failed(name, error) {
+    failed(name) {
       const count = (failures.get(name)?.count ?? 0) + 1;
       const skipMs = Math.min(LONGEST_SKIP_MS, FIRST_SKIP_MS * 2 ** (count - 1));
-      failures.set(name, { count, untilMs: clock.monotonicMs() + skipMs, reason: error.message });
+      failures.set(name, { count, untilMs: clock.monotonicMs() + skipMs });
     },
-    failing: () => new Map([...failures].map(([name, { reason }]) => [name, reason])),
   };
 }

@@ -156,7 +156,7 @@ export class Failover<Model> {
 
   #record({ breaker, metrics }: Candidate<Model>, error: ModelError): void {
     metrics?.recordError(error);
-    if (breaker !== undefined) this.#deps.breakers?.failed(breaker, error);
+    if (breaker !== undefined) this.#deps.breakers?.failed(breaker);
   }
 
   #isClosed({ breaker }: Candidate<Model>): boolean {

@@ -45,6 +45,13 @@ export class ModelError extends CallwayError {
   }
 }
 
+/** Wraps what a model threw that is no ModelError. */
+export function asModelError(error: unknown): ModelError {
+  if (error instanceof ModelError) return error;
+  const message = error instanceof Error ? error.message : 'unknown';
+  return new ModelError('model_unavailable', message, { cause: error });
+}
+
 /** Creates the error for a vendor that is not tried because it has failed for another call. */
 export function skippedError(): ModelError {
   return new ModelError('model_unavailable', 'It failed moments ago, and is not tried again yet');

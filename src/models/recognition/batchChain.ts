@@ -1,5 +1,7 @@
+import type { Clock } from '../../base/values/clock.ts';
 import type { Breakers } from '../failover/circuitBreaker.ts';
-import { ModelError } from '../ports/modelError.ts';
+import { type Candidate, Failover, type OnFallback } from '../failover/failover.ts';
+import { requestWithFailover } from '../failover/streamWithFailover.ts';
 import type {
   RecognitionOptions,
   RecognitionStream,
@@ -7,92 +9,104 @@ import type {
   Transcript,
 } from '../ports/speechToText.ts';
 
+/** A vendor that has not answered by then is left for the next one. The caller is silent, and waits. */
+const SLOW_MS = 4000;
+
 export interface BatchChainDeps {
-  readonly breakers: Breakers;
-  /** A vendor was left for the next one. */
-  readonly onFallback: (from: string, to: string, error: ModelError) => void;
+  readonly clock: Clock;
+  readonly breakers?: Breakers | undefined;
+  readonly onFallback?: OnFallback<SpeechToText> | undefined;
 }
 
 /**
  * Recognition of each utterance by the first vendor that works, for one call: its name is that of the vendor that has
- * heard the last one.
+ * heard the last one. The next vendor hears the whole utterance.
  *
  * @param vendors - The vendors in the order of preference; at least one.
  */
-export function createBatchChain(vendors: readonly SpeechToText[], deps: BatchChainDeps): SpeechToText {
-  const [first] = vendors;
-  if (!first) throw new RangeError('a chain of recognizers needs one');
-  let current = first;
-  const onVendor = (vendor: SpeechToText) => {
-    current = vendor;
-  };
+export function createBatchChain(
+  vendors: readonly Candidate<SpeechToText>[],
+  deps: BatchChainDeps,
+): SpeechToText {
+  const { clock, breakers } = deps;
+  const first = () => new Failover(vendors, { clock, breakers, onLate: () => undefined }).current;
+  let { name } = first();
   return {
     get name() {
-      return current.name;
+      return name;
     },
-    openStream: (options) => new ChainedStream(vendors, { ...deps, onVendor }, options),
+    openStream(options) {
+      const onAnswer = (vendor: Candidate<SpeechToText>) => {
+        name = vendor.name;
+      };
+      const stream = new ChainedStream(vendors, deps, options, onAnswer);
+      stream.open(first());
+      return stream;
+    },
     async close() {
-      await Promise.all(vendors.map((vendor) => vendor.close()));
+      await Promise.all(vendors.map(({ model }) => model.close()));
     },
   };
-}
-
-interface ChainedStreamDeps extends BatchChainDeps {
-  readonly onVendor: (vendor: SpeechToText) => void;
 }
 
 class ChainedStream implements RecognitionStream {
-  readonly #vendors: readonly SpeechToText[];
-  readonly #deps: ChainedStreamDeps;
+  readonly #vendors: readonly Candidate<SpeechToText>[];
+  readonly #deps: BatchChainDeps;
   readonly #options: RecognitionOptions;
+  readonly #onAnswer: (vendor: Candidate<SpeechToText>) => void;
   readonly #chunks: Int16Array[] = [];
-  #index: number;
-  #stream: RecognitionStream | undefined;
+  readonly #streams = new Map<Candidate<SpeechToText>, RecognitionStream>();
 
-  constructor(vendors: readonly SpeechToText[], deps: ChainedStreamDeps, options: RecognitionOptions) {
+  constructor(
+    vendors: readonly Candidate<SpeechToText>[],
+    deps: BatchChainDeps,
+    options: RecognitionOptions,
+    onAnswer: (vendor: Candidate<SpeechToText>) => void,
+  ) {
     this.#vendors = vendors;
     this.#deps = deps;
     this.#options = options;
-    this.#index = Math.max(
-      0,
-      vendors.findIndex(({ name }) => deps.breakers.isClosed(name)),
-    );
-    this.#stream = vendors[this.#index]?.openStream(options);
+    this.#onAnswer = onAnswer;
+  }
+
+  /** @returns The vendor's stream, which has heard the utterance so far. */
+  open(vendor: Candidate<SpeechToText>): RecognitionStream {
+    const known = this.#streams.get(vendor);
+    if (known) return known;
+    const stream = vendor.model.openStream(this.#options);
+    this.#streams.set(vendor, stream);
+    for (const chunk of this.#chunks) stream.push(chunk);
+    return stream;
   }
 
   push(samples: Int16Array): void {
-    this.#chunks.push(samples.slice());
-    this.#stream?.push(samples);
+    if (this.#vendors.length > 1) this.#chunks.push(samples.slice());
+    for (const stream of this.#streams.values()) stream.push(samples);
   }
 
-  async finalize(signal: AbortSignal, isInterim?: boolean): Promise<Transcript> {
-    const { breakers, onFallback } = this.#deps;
-    for (;;) {
-      const vendor = this.#vendors[this.#index];
-      if (!vendor || !this.#stream) return { text: '' };
-      try {
-        const transcript = await this.#stream.finalize(signal, isInterim);
-        breakers.succeeded(vendor.name);
-        this.#deps.onVendor(vendor);
-        return transcript;
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!(error instanceof ModelError)) throw error;
-        breakers.failed(vendor.name, error);
-        const next = this.#vendors[this.#index + 1];
-        if (!next) throw error;
-        onFallback(vendor.name, next.name, error);
-        this.#stream.close();
-        this.#index += 1;
-        this.#stream = next.openStream(this.#options);
-        for (const chunk of this.#chunks) this.#stream.push(chunk);
-      }
-    }
+  finalize(signal: AbortSignal, isInterim?: boolean): Promise<Transcript> {
+    const { clock, breakers, onFallback } = this.#deps;
+    return requestWithFailover(
+      {
+        candidates: this.#vendors,
+        clock,
+        breakers,
+        onFallback,
+        ask: async (vendor, attemptSignal) => {
+          const transcript = await this.open(vendor).finalize(attemptSignal, isInterim);
+          this.#onAnswer(vendor);
+          return transcript;
+        },
+        firstOutputMs: (_vendor, hasNext) => (hasNext ? SLOW_MS : undefined),
+        late: () => 'The speech recognition did not answer in time',
+      },
+      signal,
+    );
   }
 
   close(): void {
-    this.#stream?.close();
-    this.#stream = undefined;
+    for (const stream of this.#streams.values()) stream.close();
+    this.#streams.clear();
     this.#chunks.length = 0;
   }
 }

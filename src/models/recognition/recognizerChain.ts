@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { Breakers } from '../failover/circuitBreaker.ts';
-import type { ProviderMetrics } from '../ports/metrics.ts';
-import { ModelError, skippedError } from '../ports/modelError.ts';
+import { type Candidate, Failover, type OnFallback } from '../failover/failover.ts';
+import type { ModelError } from '../ports/modelError.ts';
 import type {
   RecognitionConnection,
   RecognitionConnectionOptions,
@@ -25,11 +25,8 @@ const LONGEST_RETRY_MS = 8000;
 
 export interface RecognizerChainDeps {
   readonly clock: Clock;
-  readonly breakers: Breakers;
-  /** Returns the metrics of a vendor by its name. */
-  readonly metrics: (vendor: string) => ProviderMetrics;
-  /** A vendor was left for the next one, or for a new connection to itself. */
-  readonly onFallback: (from: string, to: string, error: ModelError) => void;
+  readonly breakers?: Breakers | undefined;
+  readonly onFallback: OnFallback<StreamingSpeechToText>;
 }
 
 /**
@@ -40,12 +37,12 @@ export interface RecognizerChainDeps {
  * @param vendors - The vendors in the order of preference; at least one.
  */
 export function createRecognizerChain(
-  vendors: readonly StreamingSpeechToText[],
+  vendors: readonly Candidate<StreamingSpeechToText>[],
   deps: RecognizerChainDeps,
 ): StreamingSpeechToText {
   const [first] = vendors;
   if (!first) throw new RangeError('a chain of recognizers needs one');
-  let current = first;
+  let current = first.model;
   const onVendor = (vendor: StreamingSpeechToText) => {
     current = vendor;
   };
@@ -58,16 +55,19 @@ export function createRecognizerChain(
     },
     connect: (options, onEvent) => new ChainedConnection(vendors, { ...deps, onVendor }, options, onEvent),
     async close() {
-      await Promise.all(vendors.map((vendor) => vendor.close()));
+      await Promise.all(vendors.map(({ model }) => model.close()));
     },
   };
 }
 
-/** A connection to a vendor. */
+/** A connection to the vendor that hears the caller. */
 interface Link {
   readonly vendor: StreamingSpeechToText;
   /** Position of its first sample in the stream. */
   readonly startMs: number;
+  connection?: RecognitionConnection;
+  /** When it was connected; undefined before. */
+  connectedAtMs?: number;
   /** True once it has reported words. */
   hasReported: boolean;
 }
@@ -78,115 +78,89 @@ interface ChainedConnectionDeps extends RecognizerChainDeps {
 }
 
 class ChainedConnection implements RecognitionConnection {
-  readonly #vendors: readonly StreamingSpeechToText[];
+  readonly #failover: Failover<StreamingSpeechToText>;
   readonly #deps: ChainedConnectionDeps;
   readonly #options: RecognitionConnectionOptions;
   readonly #onEvent: (event: RecognitionEvent) => void;
   readonly #history: AudioHistory;
-  #index = -1;
   /** The number of times that no vendor was left. */
   #rounds = 0;
-  #connection: RecognitionConnection | undefined;
+  #retry: Timer | undefined;
   /** The current connection; events of earlier ones are ignored. */
   #link: Link | undefined;
   #rotation: ConnectionRotation | undefined;
-  /** A vendor that reported no word. It has failed if the next vendor reports some. */
-  #deaf: { readonly vendor: StreamingSpeechToText; readonly error: ModelError } | undefined;
-  #connectedAtMs: number | undefined;
-  #deadline: Timer | undefined;
   #isClosed = false;
 
   constructor(
-    vendors: readonly StreamingSpeechToText[],
+    vendors: readonly Candidate<StreamingSpeechToText>[],
     deps: ChainedConnectionDeps,
     options: RecognitionConnectionOptions,
     onEvent: (event: RecognitionEvent) => void,
   ) {
-    this.#vendors = vendors.map((vendor) => vendor.select?.(options) ?? vendor);
+    const { clock, breakers, onVendor, onFallback } = deps;
+    const selected = vendors.map((one) => ({ ...one, model: one.model.select?.(options) ?? one.model }));
+    this.#failover = new Failover(selected, {
+      clock,
+      breakers,
+      onFallback(from, to, error) {
+        onVendor(to.model);
+        onFallback(from, to, error);
+      },
+      onLate: (error) => this.#onLate(error),
+    });
     this.#deps = deps;
     this.#options = options;
     this.#onEvent = onEvent;
     this.#history = new AudioHistory(options.sampleRateHz);
-    this.#connectNext(undefined);
+    this.#failover.start();
+    this.#connect();
   }
 
   push(samples: Int16Array): void {
     this.#history.push(samples);
-    this.#connection?.push(samples);
+    this.#link?.connection?.push(samples);
     this.#rotation?.push(samples);
   }
 
   finalize(): boolean {
     this.#rotation?.onActivity();
-    const isAsked = this.#connection?.finalize() ?? false;
-    if (isAsked && this.#connectedAtMs !== undefined) this.#expectAnswer('did not answer in time');
+    const { vendor, connection, connectedAtMs } = this.#link ?? {};
+    const isAsked = connection?.finalize() ?? false;
+    if (isAsked && connectedAtMs !== undefined)
+      this.#failover.expect(SLOW_MS, `${vendor?.name} did not answer in time`);
     return isAsked;
   }
 
   leave(error: ModelError, lengthMs: number, mayReconnect: boolean): boolean {
-    const vendor = this.#link?.vendor;
-    const hasNext = this.#nextIndex() >= 0;
-    if (!vendor || !(hasNext || mayReconnect)) return false;
+    if (!this.#link || !(this.#failover.next || mayReconnect)) return false;
     this.#history.keepLast(lengthMs);
     this.#disconnect();
-    if (hasNext) {
-      this.#deaf = { vendor, error };
-      this.#connectNext(error);
-    } else this.#connectAgain(vendor, error);
+    if (!this.#failover.suspect(error)) this.#failover.again(error);
+    this.#connectAgain();
     return true;
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#deadline?.cancel();
+    this.#retry?.cancel();
+    this.#failover.close();
     this.#rotation?.close();
-    this.#connection?.close();
+    this.#link?.connection?.close();
   }
 
-  /** @param error - Why the vendor before it was left. */
-  #connectNext(error: ModelError | undefined): void {
-    const next = this.#nextIndex();
-    const index = next >= 0 || error ? next : 0;
-    const vendor = this.#vendors[index];
-    if (!vendor) {
-      this.#startOver();
-      if (error) this.#onEvent({ type: 'failed', error });
-      return;
-    }
-    const [preferred] = this.#vendors;
-    const left = this.#vendors[this.#index] ?? preferred;
-    const isFirst = this.#index < 0;
-    this.#connect(vendor, index);
-    const reason = error ?? (isFirst && index > 0 ? skippedError() : undefined);
-    if (reason) this.#deps.onFallback(left?.name ?? '', vendor.name, reason);
-  }
-
-  /** -1 where no vendor is left. */
-  #nextIndex(): number {
-    return this.#vendors.findIndex(
-      ({ name }, index) => index > this.#index && this.#deps.breakers.isClosed(name),
-    );
-  }
-
-  /** Starts again with the first vendor after all have failed, since it may be back soon. */
-  #startOver(): void {
-    const delayMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#rounds);
-    this.#rounds += 1;
-    this.#index = -1;
-    this.#deadline = this.#deps.clock.setTimer(() => this.#connectNext(undefined), delayMs);
-  }
-
-  #connect(vendor: StreamingSpeechToText, index: number): void {
-    const isFirst = this.#index < 0 && this.#rounds === 0;
-    this.#index = index;
-    this.#deps.onVendor(vendor);
-    this.#connectedAtMs = undefined;
-    if (!isFirst) this.#onEvent({ type: 'reconnecting' });
-    this.#expectAnswer('did not connect in time');
+  #connect(): void {
+    const { model } = this.#failover.current;
+    this.#deps.onVendor(model);
+    this.#failover.expect(SLOW_MS, `${model.name} did not connect in time`);
     const { startMs } = this.#history;
-    const link = { vendor, startMs, hasReported: false };
+    const link = { vendor: model, startMs, hasReported: false };
     this.#link = link;
-    this.#connection = this.#open(link, this.#history.chunks(), () => undefined);
+    this.#open(link, this.#history.chunks(), () => undefined);
+  }
+
+  #connectAgain(): void {
+    this.#onEvent({ type: 'reconnecting' });
+    this.#connect();
   }
 
   /** @param onOther - Gets the events of a connection that is not the present one. */
@@ -199,6 +173,7 @@ class ChainedConnection implements RecognitionConnection {
       if (this.#link === link) this.#onVendorEvent(link, event);
       else onOther(event);
     });
+    link.connection = connection;
     for (const samples of chunks) connection.push(samples);
     return connection;
   }
@@ -215,36 +190,34 @@ class ChainedConnection implements RecognitionConnection {
         link = { vendor, startMs, hasReported: false };
         return this.#open(link, chunks, onEvent);
       },
-      onReplaced: (replacement) => {
-        this.#connection?.close();
-        this.#connection = replacement;
+      onReplaced: () => {
+        this.#link?.connection?.close();
         this.#link = link;
-        this.#connectedAtMs = this.#deps.clock.monotonicMs();
+        if (link) link.connectedAtMs = this.#deps.clock.monotonicMs();
         this.#startRotation(vendor);
       },
     });
   }
 
   #onVendorEvent(link: Link, event: RecognitionEvent): void {
-    const { vendor, startMs } = link;
     if (this.#isClosed) return;
     if (event.type === 'failed') {
-      this.#onFailed(vendor, event.error);
+      this.#onFailed(link, event.error);
       return;
     }
-    this.#deadline?.cancel();
+    this.#failover.stopWaiting();
     if (event.type === 'connected') {
-      this.#connectedAtMs = this.#deps.clock.monotonicMs();
+      link.connectedAtMs = this.#deps.clock.monotonicMs();
       this.#rounds = 0;
       this.#onEvent(event);
-      this.#startRotation(vendor);
+      this.#startRotation(link.vendor);
       return;
     }
     this.#onWorking(link);
     this.#rotation?.onEvent(event);
     if (event.type === 'final' || event.type === 'end_of_turn') this.#history.forget();
     this.#onEvent(
-      'transcript' in event ? { ...event, transcript: shifted(event.transcript, startMs) } : event,
+      'transcript' in event ? { ...event, transcript: shifted(event.transcript, link.startMs) } : event,
     );
   }
 
@@ -252,53 +225,49 @@ class ChainedConnection implements RecognitionConnection {
   #onWorking(link: Link): void {
     if (link.hasReported) return;
     link.hasReported = true;
-    this.#deps.breakers.succeeded(link.vendor.name);
-    this.#deps.metrics(link.vendor.name).recordOutput();
-    if (this.#deaf && this.#deaf.vendor !== link.vendor)
-      this.#recordFailure(this.#deaf.vendor, this.#deaf.error);
-    this.#deaf = undefined;
+    this.#failover.current.metrics?.recordOutput();
+    this.#failover.succeeded();
   }
 
-  #recordFailure({ name }: StreamingSpeechToText, error: ModelError): void {
-    this.#deps.metrics(name).recordError(error);
-    this.#deps.breakers.failed(name, error);
-  }
-
-  #onFailed(vendor: StreamingSpeechToText, error: ModelError): void {
-    const { clock, metrics } = this.#deps;
-    const lastedMs = clock.monotonicMs() - (this.#connectedAtMs ?? Number.POSITIVE_INFINITY);
-    this.#disconnect();
-    if (error.retryable && lastedMs >= STABLE_MS) {
-      metrics(vendor.name).recordError(error);
-      this.#connectAgain(vendor, error);
+  #onFailed({ connectedAtMs = Number.POSITIVE_INFINITY }: Link, error: ModelError): void {
+    const lastedMs = this.#deps.clock.monotonicMs() - connectedAtMs;
+    if (!error.retryable || lastedMs < STABLE_MS) {
+      this.#fail(error);
       return;
     }
-    this.#recordFailure(vendor, error);
-    this.#connectNext(error);
+    this.#disconnect();
+    this.#failover.current.metrics?.recordError(error);
+    this.#failover.again(error);
+    this.#connectAgain();
+  }
+
+  #onLate(error: ModelError): void {
+    if (!this.#isClosed) this.#fail(error);
+  }
+
+  /** Starts again with the first vendor after all have failed, since it may be back soon. */
+  #fail(error: ModelError): void {
+    this.#disconnect();
+    if (this.#failover.fail(error)) {
+      this.#connectAgain();
+      return;
+    }
+    const delayMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#rounds);
+    this.#rounds += 1;
+    this.#retry = this.#deps.clock.setTimer(() => {
+      this.#failover.start();
+      this.#connectAgain();
+    }, delayMs);
+    this.#onEvent({ type: 'failed', error });
   }
 
   #disconnect(): void {
-    this.#deadline?.cancel();
-    this.#link = undefined;
+    this.#failover.stopWaiting();
     this.#rotation?.close();
     this.#rotation = undefined;
-    this.#connection?.close();
-    this.#connection = undefined;
-  }
-
-  #connectAgain(vendor: StreamingSpeechToText, error: ModelError): void {
-    this.#deps.onFallback(vendor.name, vendor.name, error);
-    this.#connect(vendor, this.#index);
-  }
-
-  #expectAnswer(problem: string): void {
-    this.#deadline?.cancel();
-    const vendor = this.#vendors[this.#index];
-    if (!vendor) return;
-    this.#deadline = this.#deps.clock.setTimer(() => {
-      this.#connectedAtMs = undefined;
-      this.#onFailed(vendor, new ModelError('model_unavailable', `${vendor.name} ${problem}`));
-    }, SLOW_MS);
+    const { connection } = this.#link ?? {};
+    this.#link = undefined;
+    connection?.close();
   }
 }
 

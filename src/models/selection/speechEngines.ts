@@ -76,7 +76,7 @@ export class SelectedSpeechEngines implements SpeechEngines {
           this.#breakers.succeeded(use.key);
           return;
         }
-        this.#breakers.failed(use.key, error);
+        this.#breakers.failed(use.key);
         use.metrics.recordError(error);
       },
       close: () => {

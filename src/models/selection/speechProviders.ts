@@ -13,6 +13,7 @@ import type {
 } from '../../voice/speechProviders.ts';
 import { countedRecognizer, countedSynthesizer } from '../countedSpeech.ts';
 import { type Breakers, createBreakers } from '../failover/circuitBreaker.ts';
+import type { Candidate, OnFallback } from '../failover/failover.ts';
 import type { KeyOwner, ProviderMetrics } from '../ports/metrics.ts';
 import { ModelError } from '../ports/modelError.ts';
 import { type CredentialName, credentialName } from '../ports/providerNames.ts';
@@ -23,11 +24,7 @@ import { type Synthesizer, takesWords } from '../ports/synthesizer.ts';
 import type { Credentials, ProviderOptions } from '../providerOptions.ts';
 import { createBatchChain } from '../recognition/batchChain.ts';
 import { createRecognizerChain } from '../recognition/recognizerChain.ts';
-import {
-  withRecognitionMetrics,
-  withStreamedSynthesisMetrics,
-  withSynthesisMetrics,
-} from '../speechMetrics.ts';
+import { withStreamedSynthesisMetrics, withSynthesisMetrics } from '../speechMetrics.ts';
 import { withOwnHints, withOwnSpeed } from './fallbackVendor.ts';
 import { VendorCache } from './vendorCache.ts';
 
@@ -86,8 +83,8 @@ export class SelectedSpeechProviders implements SpeechProviders {
       stored ??= this.#deps.projectCredentials(projectId);
       return stored;
     };
-    const report = (kind: ProviderFallback['kind']) => (from: string, to: string, error: ModelError) =>
-      onFallback({ kind, from, to, reason: error.message });
+    const report = (kind: ProviderFallback['kind']) => (from: Named, to: Named, error: ModelError) =>
+      onFallback({ kind, from: from.name, to: to.name, reason: error.message });
     const find = async <
       Choice extends {
         readonly provider: Parameters<typeof credentialName>[1];
@@ -101,7 +98,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
       const own = await ownCredentials();
       const found: Found<Recognizer | Synthesizer>[] = [];
       const tell = report(kind === 'stt' ? 'recognition' : 'synthesis');
-      let left: { readonly provider: string; readonly error: ModelError } | undefined;
+      let left: (Named & { readonly error: ModelError }) | undefined;
       for (const choice of choices) {
         const access = this.#access(kind, choice.provider, own);
         const breaker = digestOf([choice.provider, access.credentials]);
@@ -111,12 +108,12 @@ export class SelectedSpeechProviders implements SpeechProviders {
           const vendor = await this.#vendors.use(key, () => make(choice, access));
           used.push(key);
           found.push({ vendor, breaker, owner: access.owner });
-          if (left) tell(left.provider, choice.provider, left.error);
+          if (left) tell(left, { name: choice.provider }, left.error);
           left = undefined;
         } catch (cause) {
           const { provider } = choice;
           const error = new ModelError('model_rejected', `${provider} cannot be used`, { cause });
-          left = { provider, error };
+          left = { name: provider, error };
           this.#deps.onError(error, 'speech provider not usable', { projectId, provider });
         }
       }
@@ -167,7 +164,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
       isWorking: (vendor) => this.#breakers.isClosed(keys.get(vendor) ?? ''),
       report: (vendor, error) => {
         const key = keys.get(vendor) ?? '';
-        if (error instanceof ModelError) this.#breakers.failed(key, error);
+        if (error instanceof ModelError) this.#breakers.failed(key);
         else if (error === undefined) this.#breakers.succeeded(key);
       },
       close: () => {
@@ -220,21 +217,13 @@ export class SelectedSpeechProviders implements SpeechProviders {
 
   async #recognizer(
     { provider, model, options: own }: Chosen<RecognitionChoice>,
-    { credentials, owner, guard }: Access,
-  ) {
-    const { options, metrics, clock } = this.#deps;
+    { credentials, guard }: Access,
+  ): Promise<Recognizer> {
+    const { options } = this.#deps;
     const isRealtime = provider === 'openai' && own?.batch !== true;
     const create = isRealtime ? STREAMING_STT_PROVIDERS.openai : STT_PROVIDERS[provider];
     const { batch: _batch, ...vendorOptions } = own ?? {};
-    const vendor: Recognizer = await create({
-      ...options(credentials),
-      model,
-      guard,
-      options: own && vendorOptions,
-    });
-    return isStreaming(vendor)
-      ? vendor
-      : withRecognitionMetrics(vendor, metrics('transcription', provider, owner), clock);
+    return await create({ ...options(credentials), model, guard, options: own && vendorOptions });
   }
 
   async #synthesizer(
@@ -258,29 +247,27 @@ export class SelectedSpeechProviders implements SpeechProviders {
   /** Vendors of one kind that follow each other become a chain. */
   #recognizers(
     found: readonly Found<Recognizer>[],
-    onFallback: (from: string, to: string, error: ModelError) => void,
+    onFallback: OnFallback<Recognizer>,
   ): readonly Recognizer[] {
     const { clock, metrics } = this.#deps;
-    const breakers = namedBreakers(
-      this.#breakers,
-      new Map(found.map(({ vendor, breaker }) => [vendor.name, breaker])),
-    );
-    const owners = new Map(found.map(({ vendor, owner }) => [vendor.name, owner]));
-    const metricsOf = (vendor: string) =>
-      metrics('transcription', vendor, owners.get(vendor) ?? 'installation');
-    const deps = { clock, breakers, metrics: metricsOf, onFallback };
+    const deps = { clock, breakers: this.#breakers, onFallback };
+    const rest = found.map(({ vendor, breaker, owner }): Candidate<Recognizer> => {
+      const { name } = vendor;
+      return { model: vendor, name, breaker, metrics: metrics('transcription', name, owner) };
+    });
     const chains: Recognizer[] = [];
-    for (let at = 0; at < found.length; ) {
-      const rest = found.slice(at).map(({ vendor }) => vendor);
-      const streaming: StreamingSpeechToText[] = leading(rest, isStreaming);
-      const batch: SpeechToText[] = leading(rest, (one): one is SpeechToText => !isStreaming(one));
-      chains.push(
-        streaming.length > 0 ? createRecognizerChain(streaming, deps) : createBatchChain(batch, deps),
-      );
-      at += streaming.length + batch.length;
+    while (rest.length > 0) {
+      const streaming = leading(rest, takesStream);
+      const batch = leading(rest, takesUtterances);
+      if (streaming.length > 0) chains.push(createRecognizerChain(streaming, deps));
+      if (batch.length > 0) chains.push(createBatchChain(batch, deps));
     }
     return chains;
   }
+}
+
+interface Named {
+  readonly name: string;
 }
 
 interface Found<Vendor> {
@@ -305,22 +292,17 @@ function withDefaults<Choice extends { readonly provider?: string | undefined; r
       };
 }
 
-/** A chain knows its vendors by name. */
-function namedBreakers(breakers: Breakers, names: ReadonlyMap<string, string>): Breakers {
-  const nameOf = (name: string) => names.get(name) ?? name;
-  return {
-    isClosed: (name) => breakers.isClosed(nameOf(name)),
-    succeeded: (name) => breakers.succeeded(nameOf(name)),
-    failed: (name, error) => breakers.failed(nameOf(name), error),
-    failing: () => breakers.failing(),
-  };
-}
+const takesStream = (one: Candidate<Recognizer>): one is Candidate<StreamingSpeechToText> =>
+  isStreaming(one.model);
+const takesUtterances = (one: Candidate<Recognizer>): one is Candidate<SpeechToText> =>
+  !isStreaming(one.model);
 
-function leading<One, Wanted extends One>(all: readonly One[], is: (one: One) => one is Wanted): Wanted[] {
+/** Takes the first ones that are of a kind. */
+function leading<One, Wanted extends One>(rest: One[], is: (one: One) => one is Wanted): Wanted[] {
   const found: Wanted[] = [];
-  for (const one of all) {
-    if (!is(one)) break;
+  for (let [one] = rest; one !== undefined && is(one); [one] = rest) {
     found.push(one);
+    rest.shift();
   }
   return found;
 }

@@ -91,7 +91,7 @@ export class CallRecognizers {
         keyterms: settings.node?.speech.recognition?.keyterms,
       }),
       onFailed: (error) => onError(error, 'speech recognition lost'),
-      onFallback: (from, to, error) => callSpeech?.leave('recognition', from, to, error),
+      onFallback: (from, to, error) => callSpeech?.leave('recognition', from.name, to.name, error),
       onRecognizer: (recognizer) => {
         this.#current = recognizer;
         settings.useRecognizer(recognizerAbilities(recognizer));

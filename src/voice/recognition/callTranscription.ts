@@ -1,5 +1,6 @@
 import { hasWords, withWordsOnly } from '../../conversation/turns/recognizedWords.ts';
-import type { ModelError } from '../../models/ports/modelError.ts';
+import { Failover, type OnFallback } from '../../models/failover/failover.ts';
+import { asModelError, type ModelError } from '../../models/ports/modelError.ts';
 import type { Recognizer } from '../../models/ports/recognizer.ts';
 import type { Transcript } from '../../models/ports/speechToText.ts';
 import { openTranscription, type TranscriptionOptions } from './openTranscription.ts';
@@ -16,8 +17,7 @@ const PRE_ROLL_FRAMES = 15;
 export interface CallTranscriptionDeps extends Omit<TranscriptionOptions, 'startSamples' | 'hasFallback'> {
   /** Samples of the stream so far. */
   readonly receivedSamples: () => number;
-  /** A recognizer that was lost is left for the next one. */
-  readonly onFallback: (from: string, to: string, error: unknown) => void;
+  readonly onFallback: OnFallback<Recognizer>;
   /** This recognizer hears the caller from now on. */
   readonly onRecognizer: (recognizer: Recognizer) => void;
 }
@@ -31,11 +31,10 @@ export class CallTranscription implements Transcription {
   #current: Transcription | undefined;
   /** Waits for the end of the open utterance. */
   #next: readonly Recognizer[] | undefined;
-  /** The recognizers that follow the current one. */
-  #fallbacks: readonly Recognizer[] = [];
+  /** The current recognizer, and those that follow it. */
+  #failover: Failover<Recognizer> | undefined;
   /** What the next recognizer is to hear: all, before the first one, then the open utterance. */
   #kept: { readonly frame: Int16Array; readonly context: FrameContext }[] = [];
-  #recognizer: Recognizer | undefined;
   #isClosed = false;
 
   constructor(deps: CallTranscriptionDeps) {
@@ -45,7 +44,7 @@ export class CallTranscription implements Transcription {
   /** The first of these hears the caller; the others when it is lost. */
   use(recognizers: readonly Recognizer[]): void {
     this.#next = recognizers;
-    if (!this.isOpen) this.#open();
+    if (!this.isOpen) this.#useNext();
   }
 
   get isOpen(): boolean {
@@ -53,8 +52,8 @@ export class CallTranscription implements Transcription {
   }
 
   push(frame: Int16Array, context: FrameContext): void {
-    if (this.#next && !this.isOpen) this.#open();
-    if (!this.#current || this.#fallbacks.length > 0) this.#keep(frame, context);
+    if (this.#next && !this.isOpen) this.#useNext();
+    if (!this.#current || this.#failover?.next) this.#keep(frame, context);
     this.#current?.push(frame, context);
   }
 
@@ -91,19 +90,33 @@ export class CallTranscription implements Transcription {
     this.#current?.close();
   }
 
-  #open(): void {
-    const [first, ...others] = this.#next ?? [];
+  #useNext(): void {
+    const { clock, onFallback } = this.#deps;
+    // A chain has the name of the vendor that hears the caller.
+    const named = (model: Recognizer) => ({
+      model,
+      get name() {
+        return model.name;
+      },
+    });
+    const candidates = this.#next?.map(named) ?? [];
     this.#next = undefined;
-    if (!first || this.#isClosed) return;
+    if (candidates.length === 0 || this.#isClosed) return;
+    this.#open(new Failover(candidates, { clock, onFallback, onLate: () => undefined }));
+  }
+
+  #open(failover: Failover<Recognizer>): void {
+    if (this.#isClosed) return;
+    this.#failover = failover;
     this.#current?.close();
-    this.#fallbacks = others;
+    const { model } = failover.current;
     const startSamples = this.#deps.receivedSamples() - this.#keptSamples();
     const onFailed = (error: ModelError) => {
       this.#deps.onFailed(error);
       if (this.#current === opened) this.#fallBack(error);
     };
-    const hasFallback = () => this.#fallbacks.length > 0;
-    const opened = openTranscription(first, {
+    const hasFallback = () => failover.next !== undefined;
+    const opened = openTranscription(model, {
       ...this.#deps,
       startSamples,
       onFailed,
@@ -114,8 +127,7 @@ export class CallTranscription implements Transcription {
       onRevised: (transcript) => this.#deps.onRevised(withWordsOnly(transcript)),
     });
     this.#current = opened;
-    this.#recognizer = first;
-    this.#deps.onRecognizer(first);
+    this.#deps.onRecognizer(model);
     for (const { frame, context } of this.#kept) opened.push(frame, context);
     if (!hasFallback()) this.#kept = [];
   }
@@ -127,11 +139,8 @@ export class CallTranscription implements Transcription {
   }
 
   #fallBack(error: unknown): void {
-    const [next] = this.#fallbacks;
-    if (!next || this.#next) return;
-    this.#deps.onFallback(this.#recognizer?.name ?? '', next.name, error);
-    this.#next = this.#fallbacks;
-    this.#open();
+    const failover = this.#failover;
+    if (failover && !this.#next && failover.fail(asModelError(error))) this.#open(failover);
   }
 
   #keptSamples(): number {

@@ -75,7 +75,7 @@ export class PartyRecognition {
       onRevised: () => undefined,
       onTurnSignal: () => undefined,
       onFailed: (error) => onError(error, 'speech recognition lost'),
-      onFallback: (from, to, error) => callSpeech?.leave('recognition', from, to, error),
+      onFallback: (from, to, error) => callSpeech?.leave('recognition', from.name, to.name, error),
       onRecognizer: ({ name }) => {
         this.#recognizer = name;
       },

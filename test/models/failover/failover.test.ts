@@ -16,7 +16,7 @@ function rig(names: string, attempts = 1) {
   const recorded: string[] = [];
   const candidates = [...names].map((shown): Candidate<string> => {
     const name = shown.toLowerCase();
-    if (shown !== name) breakers.failed(name, away());
+    if (shown !== name) breakers.failed(name);
     const metrics = {
       recordError: ({ message }: { message: string }) => void recorded.push(`${name} ${message}`),
       recordFirstOutput: (waitedMs: number) => void recorded.push(`${name} after ${waitedMs}`),

@@ -44,17 +44,17 @@ function rigOf(vendors: readonly ReturnType<typeof fakeVendor>[]) {
   const recorded: string[] = [];
   const events: RecognitionEvent[] = [];
   const chain = createRecognizerChain(
-    vendors.map(({ vendor }) => vendor),
-    {
-      clock,
-      breakers,
-      metrics: (vendor) => ({
-        recordError: ({ message }) => void recorded.push(`${vendor} ${message}`),
+    vendors.map(({ vendor }) => ({
+      model: vendor,
+      name: vendor.name,
+      breaker: vendor.name,
+      metrics: {
+        recordError: ({ message }) => void recorded.push(`${vendor.name} ${message}`),
         recordFirstOutput: () => undefined,
-        recordOutput: () => void recorded.push(`${vendor} tells words`),
-      }),
-      onFallback: (from, to) => void fallbacks.push(`${from} ${to}`),
-    },
+        recordOutput: () => void recorded.push(`${vendor.name} tells words`),
+      },
+    })),
+    { clock, breakers, onFallback: (from, to) => void fallbacks.push(`${from.name} ${to.name}`) },
   );
   const open = () => chain.connect({ sampleRateHz: 8000 }, (event) => void events.push(event));
   const connection = open();

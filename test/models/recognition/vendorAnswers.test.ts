@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/values/clock.ts';
-import { createBreakers } from '../../../src/models/failover/circuitBreaker.ts';
 import type { RecognitionEvent } from '../../../src/models/ports/streamingSpeechToText.ts';
 import { createRecognizerChain } from '../../../src/models/recognition/recognizerChain.ts';
 import { createDial } from '../../../src/models/sockets/dial.ts';
@@ -148,18 +147,10 @@ test.each([
       clock,
       options: { numerals: true, eot_threshold: 0.8 },
     });
-    const metrics = {
-      recordError: () => undefined,
-      recordFirstOutput: () => undefined,
-      recordOutput: () => undefined,
-    };
-    const deps = {
+    const chain = createRecognizerChain([{ model: vendor, name: vendor.name }], {
       clock,
-      breakers: createBreakers(clock),
-      metrics: () => metrics,
       onFallback: () => undefined,
-    };
-    const chain = createRecognizerChain([vendor], deps);
+    });
     const connection = chain.connect({ sampleRateHz: 8000, language }, () => undefined);
     await expect.poll(() => server.requests.length).toBe(1);
     const url = server.requests[0]?.url ?? '';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { createBreakers } from '../../../src/models/failover/circuitBreaker.ts';
 import type {
   RecognitionEvent,
   StreamingSpeechToText,
@@ -18,12 +17,6 @@ import {
 const KEY = 'secret-key';
 const FRAME = 160;
 
-const NO_METRICS = {
-  recordError: () => undefined,
-  recordFirstOutput: () => undefined,
-  recordOutput: () => undefined,
-};
-
 /** Connects a vendor, through a chain where told, to a server that plays its part. */
 async function rig(vendor: RecognitionVendor, script: RecognitionScript = {}, isChained = false) {
   const { isAudio } = vendor;
@@ -35,12 +28,7 @@ async function rig(vendor: RecognitionVendor, script: RecognitionScript = {}, is
   const clock = createSimulatedClock();
   const made = vendor.create({ baseUrl: server.baseUrl, apiKey: KEY, dial: createDial(undefined), clock });
   const recognizer: StreamingSpeechToText = isChained
-    ? createRecognizerChain([made], {
-        clock,
-        breakers: createBreakers(clock),
-        metrics: () => NO_METRICS,
-        onFallback: () => undefined,
-      })
+    ? createRecognizerChain([{ model: made, name: made.name }], { clock, onFallback: () => undefined })
     : made;
   const events: RecognitionEvent[] = [];
   const options = { sampleRateHz: 8000, language: 'en', keyterms: ['Callway', 'Ana'] };

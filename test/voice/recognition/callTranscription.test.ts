@@ -45,7 +45,7 @@ function call() {
     onRevised: () => undefined,
     onTurnSignal: () => undefined,
     onFailed: ({ message }) => void told.push(message),
-    onFallback: (from, to, error) => void told.push([from, to, (error as Error).message]),
+    onFallback: (from, to, { message }) => void told.push([from.name, to.name, message]),
     onRecognizer: ({ name }) => void told.push(`by ${name}`),
   });
   const frame = (lastVoicedMs?: number) => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { createBreakers } from '../../../src/models/failover/circuitBreaker.ts';
 import type { Recognizer } from '../../../src/models/ports/recognizer.ts';
 import type { StreamingSpeechToText } from '../../../src/models/ports/streamingSpeechToText.ts';
 import { createRecognizerChain } from '../../../src/models/recognition/recognizerChain.ts';
@@ -44,18 +43,11 @@ test.each(['another that tells turns', 'one that takes whole utterances'])(
   async (kind) => {
     const clock = createSimulatedClock();
     const left: string[] = [];
-    const metrics = {
-      recordError: () => undefined,
-      recordFirstOutput: () => undefined,
-      recordOutput: () => undefined,
-    };
     const chainOf = (...vendors: StreamingSpeechToText[]) =>
-      createRecognizerChain(vendors, {
-        clock,
-        breakers: createBreakers(clock),
-        metrics: () => metrics,
-        onFallback: (from, to) => void left.push(`${from} ${to}`),
-      });
+      createRecognizerChain(
+        vendors.map((model) => ({ model, name: model.name })),
+        { clock, onFallback: (from, to) => void left.push(`${from.name} ${to.name}`) },
+      );
     const caller = scriptedCaller();
     const deaf = recognizer('deaf', false);
     const recognizers: Recognizer[] = kind.startsWith('another')
