@@ -117,20 +117,6 @@ describe('A repeated POST', () => {
     expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
   });
 
-  test('for a secret rotation, running on two nodes at once, rotates once', async () => {
-    const rotate = (gateway: TestGateway) =>
-      gateway.api('POST', `${project.path}/webhook-secret/rotate`, {
-        headers: { 'idempotency-key': 'turn' },
-      });
-    const answers = await Promise.all([nodes.first, nodes.second, nodes.first, nodes.second].map(rotate));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    const secrets = answers
-      .map(({ body }) => body.secret as string | null)
-      .filter((secret) => secret !== null);
-    const { body: now } = await nodes.first.api('GET', `${project.path}/webhook-secret`);
-    expect(secrets).toEqual([now.secret]);
-  });
-
   test('after an error runs again', async () => {
     const unknown = { name: 's', testCaseIds: ['rubbish'] };
     expect((await post('/test-suites', 'refused', unknown)).status).toBe(400);
@@ -139,19 +125,6 @@ describe('A repeated POST', () => {
 
     expect(answer.status).toBe(201);
     expect(answer.headers.get('idempotency-replayed')).toBeNull();
-  });
-
-  test('of another project is independent', async () => {
-    const other = await nodes.first.createProject();
-    const first = await post('/test-cases', 'shared', { name: 'x' });
-    const theirs = await nodes.first.api('POST', `${other.path}/test-cases`, {
-      key: other.developerKey,
-      headers: { 'idempotency-key': 'shared' },
-      body: { name: 'x' },
-    });
-
-    expect(theirs.status).toBe(201);
-    expect(theirs.body.id).not.toBe(first.body.id);
   });
 });
 

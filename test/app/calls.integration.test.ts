@@ -113,21 +113,6 @@ describe('An outbound call', () => {
     expect((await project.api('GET', '/calls?status=queued')).body.pagination.total).toBe(2);
   });
 
-  test('is rejected while the number has another one, in any spelling and on any node', async () => {
-    const project = await makeProject();
-    const toNumber = newNumber();
-    const spellings = [toNumber, `+886${toNumber.slice(1)}`];
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, index) =>
-        call(project, { toNumber: spellings[index % 2] }, {}, index % 2 ? nodes.first : nodes.second),
-      ),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([202, ...Array(7).fill(409)]);
-    const refused = answers.find(({ status }) => status === 409);
-    expect(refused?.body.code).toBe('number_already_queued');
-    expect((await call(await makeProject(), { toNumber })).status).toBe(202);
-  });
-
   test.each([
     ['no fromNumber', { fromNumber: undefined }, 400, 'invalid_request', '/fromNumber'],
     ['no toNumber', { toNumber: undefined }, 400, 'invalid_request', '/toNumber'],
@@ -157,19 +142,6 @@ describe('An outbound call', () => {
     expect((await project.api('GET', '/calls')).body.pagination.total).toBe(0);
   });
 
-  test('needs an active number and an active trunk', async () => {
-    const project = await makeProject();
-    const set = async (path: string, body: object) =>
-      expect((await project.api('PATCH', path, { body })).status).toBe(200);
-    await set(`/trunks/${project.trunkId}`, { status: 'inactive' });
-    expect(await call(project)).toMatchObject({ status: 404, body: { code: 'no_active_trunk' } });
-    await set(`/trunks/${project.trunkId}`, { status: 'active' });
-    await set(`/phone-numbers/${project.numberId}`, { outboundStatus: 'inactive' });
-    expect(await call(project)).toMatchObject({ status: 404, body: { code: 'from_number_inactive' } });
-    await set(`/phone-numbers/${project.numberId}`, { outboundStatus: 'active' });
-    expect((await call(project)).status).toBe(202);
-  });
-
   test('requires a key of the project in the body, with its scope', async () => {
     const [project, other] = [await makeProject(), await makeProject()];
     expect((await call(project, { projectId: other.id })).status).toBe(401);
@@ -179,21 +151,6 @@ describe('An outbound call', () => {
     expect((await call(project, {}, { key: nodes.first.adminToken })).status).toBe(401);
     const { key } = await nodes.first.createKey(project, { scopes: ['read', 'write'] });
     expect(await call(project, {}, { key })).toMatchObject({ status: 403, body: { code: 'missing_scope' } });
-  });
-
-  test('is placed once per Idempotency-Key', async () => {
-    const project = await makeProject();
-    const toNumber = newNumber();
-    const headers = { 'idempotency-key': 'once' };
-    const first = await call(project, { toNumber }, { headers });
-    const again = await call(project, { toNumber }, { headers }, nodes.second);
-    expect([again.status, again.body]).toEqual([202, first.body]);
-    expect(again.headers.get('idempotency-replayed')).toBe('true');
-    const other = await call(project, { toNumber: newNumber() }, { headers });
-    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
-    expect((await project.api('GET', '/calls')).body.pagination.total).toBe(1);
-    await project.api('POST', `/calls/${first.body.callId}/hangup`);
-    expect((await call(project, { toNumber })).status).toBe(202);
   });
 });
 
@@ -254,20 +211,6 @@ describe('A queued call', () => {
     const answer = await project.api('POST', '/sessions/terminate', { body: { session_id: body.sessionId } });
     expect(answer.status).toBe(200);
     expect((await project.api('GET', `/calls/${body.callId}`)).body.status).toBe('canceled');
-  });
-
-  test('cannot be transferred, and neither can an unknown one', async () => {
-    const project = await makeProject();
-    const { body } = await call(project);
-    const transfer = (callId: string, to: unknown) =>
-      project.api('POST', `/calls/${callId}/transfer`, { body: { to } });
-    const waiting = await transfer(body.callId, '0912345678');
-    expect([waiting.status, waiting.body.code]).toEqual([409, 'call_not_in_progress']);
-    expect((await transfer(body.callId, 'sip:a@b\r\nX: 1')).body.code).toBe('invalid_transfer_target');
-    expect((await transfer(UNKNOWN_ID, '0912345678')).body.code).toBe('call_not_found');
-    expect((await project.api('POST', `/calls/${UNKNOWN_ID}/hangup`)).status).toBe(404);
-    expect((await project.api('GET', `/calls/${UNKNOWN_ID}/sip-trace`)).status).toBe(404);
-    expect((await project.api('GET', '/calls/rubbish')).status).toBe(404);
   });
 
   test('cannot be supervised, and bad bodies of supervisors are refused before that', async () => {
@@ -406,14 +349,6 @@ describe('A scheduled call', () => {
     expect((await project.api('GET', `/sessions/${body.sessionId}`)).status).toBe(404);
   });
 
-  test('is queued when it is due', async () => {
-    const project = await makeProject();
-    const { body } = await call(project, { notBefore: inMs(2_000) });
-    const statusNow = async () => (await project.api('GET', `/calls/${body.callId}`)).body.status;
-    expect(await statusNow()).toBe('scheduled');
-    await vi.waitFor(async () => expect(await statusNow()).toBe('queued'));
-  });
-
   test.each([
     ['no time', 'tomorrow', 'invalid_request'],
     ['a time without a zone', '2026-12-01T12:00:00', 'invalid_request'],
@@ -467,25 +402,6 @@ describe('The limits of a project', () => {
     expect([legacy.status, legacy.body.code]).toEqual([422, 'destination_not_allowed']);
     expect((await call(project, { toNumber: '0223456788' })).status).toBe(202);
     expect((await project.api('GET', '/calls')).body.pagination.total).toBe(1);
-  });
-
-  test('restrict the number of calls over all nodes', async () => {
-    const project = await limited({ maxCallsPerHour: 3 });
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => call(project, {}, {}, index % 2 ? nodes.first : nodes.second)),
-    );
-    const refused = answers.filter(({ status }) => status !== 202);
-    // The hour may change during the test.
-    expect([2, 5]).toContain(refused.length);
-    for (const { status, body, headers } of refused) {
-      expect([status, body.code]).toEqual([429, 'call_rate_exceeded']);
-      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-    }
-    const lifted = await nodes.second.api('PATCH', project.path, {
-      body: { callLimits: { maxCallsPerHour: null } },
-    });
-    expect(lifted.status).toBe(200);
-    expect((await call(project)).status).toBe(202);
   });
 });
 

@@ -99,31 +99,6 @@ describe('A client that names no session', () => {
     expect(reference.body.session_id).toBe(first.session);
   });
 
-  test('is told the tokens of all model calls of its turn', async () => {
-    const client = chat();
-    expect((await client.say('Hello')).usage).toEqual({
-      prompt_tokens: 110,
-      completion_tokens: 7,
-      total_tokens: 117,
-    });
-    expect((await client.say('More')).usage.total_tokens).toBe(117);
-  });
-
-  test('may write its messages in other ways', async () => {
-    const { session } = await ask([{ role: 'system', content: 'Be kind.' }, user('Hello\nthere')]);
-    const again = await ask([
-      { role: 'system', content: 'It is Monday.' },
-      user([
-        { type: 'text', text: 'Hello\r\n' },
-        { type: 'text', text: 'there ' },
-      ]),
-      agent('Greeting: Hello\nthere.\n'),
-      { role: 'developer', content: 'Be brief.' },
-      user('More'),
-    ]);
-    expect(again.session).toBe(session);
-  });
-
   test('goes on with a session that it named before, but not with another key’s', async () => {
     const messages = [user('Hello')];
     const named = await ask(messages, { headers: { 'x-session-id': 'named-1' } });
@@ -155,14 +130,6 @@ describe('A client that names no session', () => {
     expect([answered.session, thanked.session]).toEqual([called.session, called.session]);
     expect(thanked.text).toBe('Greeting: Thanks.');
   });
-
-  test('selects the mode of a new session by the model', async () => {
-    await ask([user('Hello')], { more: { model: 'callway-turbo' } });
-    const prompts = () => spoken().map(({ body }) => messagesOf(body)[0]?.content ?? '');
-    expect(prompts().at(-1)).toContain('at most two short sentences');
-    await ask([user('Hello')], { more: { model: 'gpt-5' } });
-    expect(prompts().at(-1)).not.toContain('at most two short sentences');
-  });
 });
 
 describe('A history that continues no session', () => {
@@ -190,21 +157,6 @@ describe('A history that continues no session', () => {
     const next = await ask([...edited, user('A pizza'), agent(branch.text), user('Thanks')]);
     expect(next.session).toBe(branch.session);
     expect((await client.say('A pizza')).session).toBe(session);
-  });
-
-  test('that begins with the agent, and holds results of tools, is walked too', async () => {
-    const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
-    const { text } = await ask([
-      agent('Welcome!'),
-      user('I want to order'),
-      { role: 'assistant', content: null, tool_calls: [call] } as unknown as Message,
-      { role: 'tool', tool_call_id: 'call_1', content: 'ok' },
-      agent('What would you like?'),
-      user('Hm'),
-      user('A pizza'),
-    ]);
-    expect(text).toBe('Confirm: A pizza.');
-    expect(spoken()).toHaveLength(1);
   });
 });
 

@@ -62,29 +62,6 @@ describe('An embeddings endpoint', () => {
     expect(body[0].content).toContain('117');
   });
 
-  test('that fails temporarily is retried', TIMEOUT, async () => {
-    const { fake, knowledge } = await start();
-    fake.answerWith({ status: 429, headers: { 'retry-after': '0' } }, { status: 500 }, { status: 503 });
-    expect(await knowledge.add('a.txt', 'Some words.')).toMatchObject({ status: 'ready', embeddedCount: 1 });
-    expect(fake.requests).toHaveLength(4);
-  });
-
-  test('that accepts one batch and rejects another gets the first one only once', TIMEOUT, async () => {
-    const { fake, knowledge } = await start();
-    // The four attempts of the first job fail for one of the batches.
-    fake.onRequest = ({ input }) => {
-      const isChosen = input.some((text) => text.includes('number 155 '));
-      const refusals = fake.requests.filter((one) =>
-        one.input.some((text) => text.includes('number 155 ')),
-      ).length;
-      if (isChosen && refusals <= 4) fake.answerWith({ status: 500 });
-    };
-    const dataset = await knowledge.add('long.txt', sentences(MORE_THAN_A_BATCH).join(' '));
-    expect(dataset).toMatchObject({ status: 'ready', embeddedCount: MORE_THAN_A_BATCH });
-    const more = [...fake.embedded].filter(([, count]) => count > 1);
-    expect(more).toEqual([]);
-  });
-
   test.each([
     ['the key', { status: 401 }, /key/],
     ['the model', { status: 404, body: { error: { message: 'no such model' } } }, /model/],

@@ -14,18 +14,6 @@ const manifests: any[] = files.flatMap((file) =>
   }),
 );
 const ROLES = ['api', 'media', 'voice', 'worker'];
-const VERSIONS: Readonly<Record<string, string>> = {
-  ConfigMap: 'v1',
-  Service: 'v1',
-  Deployment: 'apps/v1',
-  StatefulSet: 'apps/v1',
-  Job: 'batch/v1',
-  Ingress: 'networking.k8s.io/v1',
-  NetworkPolicy: 'networking.k8s.io/v1',
-  PodDisruptionBudget: 'policy/v1',
-  HorizontalPodAutoscaler: 'autoscaling/v2',
-};
-
 const of = (kind: string, name: string) => {
   const found = manifests.find((one) => one.kind === kind && one.metadata.name === name);
   if (!found) throw new Error(`no ${kind} ${name}`);
@@ -37,19 +25,6 @@ const workloadOf = (role: string) => of(kindOf(role), `callway-${role}`);
 const podOf = (role: string) => workloadOf(role).spec.template;
 const containerOf = (role: string) => podOf(role).spec.containers[0];
 const drainSeconds = Number(of('ConfigMap', 'callway').data.DRAIN_SECONDS);
-
-test('there is one file per role, and each manifest has a known kind and version and a unique name', () => {
-  expect(files).toEqual(
-    [...ROLES, 'config', 'drachtio', 'ingress', 'migrate', 'networkpolicy']
-      .map((name) => `${name}.yaml`)
-      .sort(),
-  );
-  expect(manifests.map(({ kind, apiVersion }) => [kind, apiVersion])).toEqual(
-    manifests.map(({ kind }) => [kind, VERSIONS[kind]]),
-  );
-  const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-  expect(new Set(names).size).toBe(names.length);
-});
 
 describe.each(ROLES)('the role %s', (role) => {
   test('is set on its pods, and its budget and autoscaler select these pods', () => {
@@ -91,46 +66,10 @@ describe.each(ROLES)('the role %s', (role) => {
   });
 });
 
-test.each(ROLES)('pods of %s are spread over zones', (role) => {
-  const [{ labelSelector }] = podOf(role).spec.topologySpreadConstraints;
-  expect(labelSelector).toEqual(workloadOf(role).spec.selector);
-});
-
-test('calls and sessions drive the autoscalers, and scaling down drains', () => {
-  const scaledBy = (role: string) =>
-    of('HorizontalPodAutoscaler', `callway-${role}`).spec.metrics.map(
-      (metric: { pods?: { metric: { name: string } } }) => metric.pods?.metric.name,
-    );
-  expect([scaledBy('media'), scaledBy('voice')]).toEqual([
-    ['callway_calls_active'],
-    ['callway_talks_active'],
-  ]);
-  for (const role of ['media', 'voice']) {
-    const { policies } = of('HorizontalPodAutoscaler', `callway-${role}`).spec.behavior.scaleDown;
-    expect(policies).toEqual([{ type: 'Pods', value: 1, periodSeconds: 300 }]);
-  }
-});
-
 test('voice nodes register their URL, and media nodes are reachable by carriers', () => {
   expect(containerOf('voice').env).toContainEqual({ name: 'NODE_URL', value: 'http://$(POD_IP):3000' });
   expect(podOf('media').spec.hostNetwork).toBe(true);
   expect(containerOf('media').env.map(({ name }: { name: string }) => name)).toContain('PUBLIC_IP');
-});
-
-test('files shared between roles are in a bucket; what is not handed over yet has a volume', () => {
-  expect(of('ConfigMap', 'callway').data.S3_BUCKET).toBeTruthy();
-  const names = ({ metadata, name }: { metadata?: { name: string }; name?: string }) =>
-    metadata?.name ?? name;
-  for (const role of ROLES) {
-    expect(containerOf(role).volumeMounts).toEqual([
-      { name: 'data', mountPath: '/data' },
-      { name: 'tmp', mountPath: '/tmp' },
-    ]);
-    const { volumeClaimTemplates = [], serviceName } = workloadOf(role).spec;
-    expect([...volumeClaimTemplates, ...podOf(role).spec.volumes].map(names)).toEqual(['data', 'tmp']);
-    expect(volumeClaimTemplates).toHaveLength(role === 'worker' ? 0 : 1);
-    if (serviceName !== undefined) of('Service', serviceName);
-  }
 });
 
 test('each manifest conforms to the schema of the Kubernetes API', async () => {

@@ -116,17 +116,6 @@ describe('alerts', () => {
     const text = await page();
     for (const event of watched) expect(text).toContain(`callway_sip_events_total{event="${event}"} 0`);
   });
-
-  test('have unique names, a severity, and say what to do', () => {
-    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
-    for (const rule of rules) {
-      expect(rule.for).toMatch(/^\d+m$/);
-      expect(['page', 'ticket']).toContain(rule.labels.severity);
-      expect(rule.annotations.summary.length).toBeGreaterThan(10);
-      expect(rule.annotations.runbook.length).toBeGreaterThan(40);
-      expect(rule.annotations.runbook).not.toContain('\n\n');
-    }
-  });
 });
 
 describe('the dashboard', () => {
@@ -141,13 +130,5 @@ describe('the dashboard', () => {
     expect(readdirSync(new URL('../../docker/monitoring/grafana/dashboards', import.meta.url))).toEqual([
       'callway.json',
     ]);
-  });
-
-  test('has panels that do not overlap, within 24 columns', () => {
-    const cells = dashboard.panels.flatMap(({ gridPos: { h, w, x, y } }) => {
-      expect(x + w).toBeLessThanOrEqual(24);
-      return Array.from({ length: h * w }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`);
-    });
-    expect(new Set(cells).size).toBe(cells.length);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { readTotals, summaryOf, sumOf } from '../../scripts/commands/test.mjs';
+import { readTotals, summaryOf } from '../../scripts/commands/test.mjs';
 import { makeTempDir, tempDir } from '../support/tempDir.ts';
 
 const run = promisify(execFile);
@@ -52,8 +52,6 @@ async function totalsOf(names: (keyof typeof suites)[], config = '', args: strin
 
 const NONE = { skipped: 0, skipReasons: {} };
 const GOOD = { passed: 3, failures: [], ...NONE };
-const SKIPPED = { skipped: 1, skipReasons: { 'without a reason: c': 1 } };
-
 test('the totals of a run in which everything happens', async () => {
   const kinds = Object.keys(suites) as (keyof typeof suites)[];
   expect(await totalsOf(kinds)).toEqual({
@@ -69,24 +67,6 @@ test('the totals of a run in which everything happens', async () => {
     ],
     skipped: 4,
     skipReasons: { 'no phone': 2, 'no network': 1, 'without a reason: c': 1 },
-  });
-});
-
-test.each([
-  [['passing'], { code: 0, passed: 2, failures: [], ...SKIPPED }],
-  [[], { code: 1, passed: 0, failures: ['vitest ended with 1'], ...NONE }],
-] as [(keyof typeof suites)[], object][])('the totals of %j', async (names, expected) => {
-  expect(await totalsOf(names)).toEqual(expected);
-});
-
-test('tests that a name pattern leaves out are skipped as not selected', async () => {
-  const totals = await totalsOf(['passing'], '', ['-t', 'b']);
-  expect(totals).toEqual({
-    code: 0,
-    passed: 1,
-    failures: [],
-    skipped: 2,
-    skipReasons: { 'not selected': 2 },
   });
 });
 
@@ -112,15 +92,6 @@ test.each([
   const file = join(tempDir(), 'totals.json');
   if (content) writeFileSync(file, JSON.stringify(content));
   expect(readTotals(file, code)).toEqual(expected);
-});
-
-test('The totals of several runs are added, by reason for skipped tests', () => {
-  const first = { passed: 5, failures: ['a'], skipped: 2, skipReasons: { 'no phone': 2 } };
-  const second = { passed: 3, failures: ['b'], skipped: 3, skipReasons: { 'no phone': 1, 'no network': 2 } };
-  expect(sumOf([first, second])).toEqual({
-    ...{ passed: 8, failures: ['a', 'b'], skipped: 5 },
-    skipReasons: { 'no phone': 3, 'no network': 2 },
-  });
 });
 
 test('The last line is the totals, below the failures and the reasons of skipped tests', () => {

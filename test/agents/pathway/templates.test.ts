@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { renderDeep } from '../../../src/agents/pathway/renderDeep.ts';
 import {
   checkTemplate,
-  createTemplateCache,
   renderTemplate,
   templateVariables,
   templateWords,
@@ -171,25 +170,6 @@ describe('renderTemplate', () => {
         },
       ),
     );
-  });
-});
-
-describe('The template cache', () => {
-  it('parses a template once', () => {
-    const cache = createTemplateCache();
-    renderTemplate('{{ a }}', { a: 1 }, { cache });
-    const parsed = cache.get('{{ a }}');
-    expect(parsed).toHaveLength(1);
-    expect(renderTemplate('{{ a }}', { a: 2 }, { cache })).toBe('2');
-    expect(cache.get('{{ a }}')).toBe(parsed);
-  });
-
-  it('evicts the least recently used template', () => {
-    const cache = createTemplateCache(2);
-    for (const template of ['{{ a }}', '{{ b }}', '{{ a }}', '{{ c }}'])
-      renderTemplate(template, {}, { cache });
-    const known = ['{{ a }}', '{{ b }}', '{{ c }}'].map((template) => cache.has(template));
-    expect(known).toEqual([true, false, true]);
   });
 });
 

@@ -162,12 +162,6 @@ describe('Token usage', () => {
     expect(chunks.at(-1).choices).toEqual([]);
     expect(chunks.at(-1).id).toBe(chunks[0].id);
   });
-
-  test('is in no chunk by default', async () => {
-    rig.server.project.reportUsage = true;
-    const { text } = await ask({ messages: [user('Hi')], stream: true });
-    expect(text).not.toContain('usage');
-  });
 });
 
 test('Fillers are part of the text; actions are ignored', async () => {

@@ -6,10 +6,6 @@ import { calling, saying, toolCall } from '../../support/fakeEngine.ts';
 import { PROJECT_ID, SECRET_KEY, startTestServer, type TestServer } from '../../support/httpServer.ts';
 import { detectLeaks } from '../../support/leaks.ts';
 
-const WEATHER: OpenAI.ChatCompletionTool = {
-  type: 'function',
-  function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
-};
 const QUESTION: OpenAI.ChatCompletionMessageParam = { role: 'user', content: 'Weather in Taipei?' };
 
 let assertNoLeaks: () => Promise<void>;
@@ -53,40 +49,6 @@ describe.each(['/project', '/v1/projects'])('The openai client at %s', (family) 
       message: { role: 'assistant', content: 'Sunny ☀' },
     });
     expect(completion.usage).toEqual({ prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 });
-  });
-
-  test('makes a round trip through two of its tools, as a stream', async () => {
-    server.conversations.play(
-      calling(toolCall('call_1', 'get_weather', { city: 'Taipei' }), toolCall('call_2', 'get_weather', {})),
-      saying('31 °C'),
-    );
-    const messages: OpenAI.ChatCompletionMessageParam[] = [QUESTION];
-    const first = await client()
-      .chat.completions.stream({ ...ask, messages, tools: [WEATHER] })
-      .finalChatCompletion();
-    const [choice] = first.choices;
-    expect(choice?.finish_reason).toBe('tool_calls');
-    expect(choice?.message.tool_calls).toMatchObject([
-      { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Taipei"}' } },
-      { id: 'call_2', type: 'function', function: { name: 'get_weather', arguments: '{}' } },
-    ]);
-    if (choice) messages.push(choice.message);
-    for (const tool_call_id of ['call_1', 'call_2'])
-      messages.push({ role: 'tool', tool_call_id, content: '31' });
-    const second = await client()
-      .chat.completions.stream({ ...ask, messages, tools: [WEATHER] })
-      .finalContent();
-    expect(second).toBe('31 °C');
-    expect(server.conversations.requests[1]?.request).toMatchObject({
-      input: { kind: 'tool_results', results: [{ toolCallId: 'call_1' }, { toolCallId: 'call_2' }] },
-    });
-    messages.push({ role: 'assistant', content: second }, { role: 'user', content: 'Thanks' });
-    await client().chat.completions.create({ ...ask, messages });
-    expect(server.conversations.requests[2]?.request).toEqual({
-      digest: expect.any(String),
-      input: { kind: 'user_message', text: 'Thanks' },
-      isWhole: true,
-    });
   });
 
   test('runs its tools automatically', async () => {

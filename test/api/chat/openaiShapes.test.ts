@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { CallwayError, unavailable } from '../../../src/base/errors.ts';
 import { ModelError } from '../../../src/models/ports/modelError.ts';
-import { calling, saying, toolCall } from '../../support/fakeEngine.ts';
+import { saying } from '../../support/fakeEngine.ts';
 import {
   PROJECT_ID,
   READ_ONLY_KEY,
@@ -63,15 +63,6 @@ describe('The openai client on OpenAI’s prefix', () => {
     expect(plain.every((chunk) => !('usage' in chunk))).toBe(true);
     const counted = await read({ stream_options: { include_usage: true } });
     expect(counted.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 11, completion_tokens: 7 } });
-  });
-
-  test('gets calls of its tools', async () => {
-    server.conversations.play(calling(toolCall('call_1', 'get_weather', {})));
-    const { choices } = await client().chat.completions.create(ASK);
-    expect(choices[0]).toMatchObject({
-      finish_reason: 'tool_calls',
-      message: { tool_calls: [{ id: 'call_1' }] },
-    });
   });
 
   test('lists the models, and gets one', async () => {

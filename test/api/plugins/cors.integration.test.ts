@@ -51,11 +51,6 @@ describe('CORS', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe(headers.origin ?? null);
   });
 
-  test('answers OPTIONS on an unknown path with 404', async () => {
-    const answer = await fetch(`${gateway().url}/nowhere`, { method: 'OPTIONS' });
-    expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'not_found' }]);
-  });
-
   test('allows no other origin, and none without configuration', async () => {
     const stranger = await preflight('https://evil.example', 'GET');
     expect(stranger.headers.get('access-control-allow-origin')).toBeNull();

@@ -111,13 +111,6 @@ test.each(['/docs/json', '/docs/yaml'])(
   },
 );
 
-test('The OpenAPI document is shown at /docs', async () => {
-  const { app } = await describedApp();
-  const page = await app.inject('/docs');
-  expect(page.statusCode).toBe(200);
-  expect(page.headers['content-type']).toContain('text/html');
-});
-
 /** Parses the printed router tree: each line is a part of a path, with its methods. */
 function routesOf(tree: string): string[] {
   const parents: string[] = [];

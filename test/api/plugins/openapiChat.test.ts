@@ -33,16 +33,6 @@ test.each(LEGACY)('%s %s is deprecated and otherwise equal to its successor %s',
   expect(document.paths[v1]?.[method]).toEqual(operation);
 });
 
-test('A completion is documented as JSON and as a stream', () => {
-  const { responses, requestBody } = document.paths['/v1/projects/{projectId}/chat/completions'].post;
-  expect(responses['200'].content).toEqual({
-    'application/json': { schema: { $ref: '#/components/schemas/ChatCompletion' } },
-    'text/event-stream': { schema: { $ref: '#/components/schemas/ChatCompletionChunk' } },
-  });
-  expect(JSON.stringify(requestBody)).toContain('ChatCompletionRequest');
-  expect(document.components.schemas.ChatCompletion.examples).toHaveLength(1);
-});
-
 test('Every webhook is documented with its body and signature headers', () => {
   expect(Object.keys(document.webhooks)).toEqual(WEBHOOK_EVENT_NAMES);
   for (const event of WEBHOOK_EVENT_NAMES) {

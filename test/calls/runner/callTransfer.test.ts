@@ -183,6 +183,24 @@ describe('A blind transfer', () => {
     expect(steps().at(-1)).toEqual(['failed', to, 'failed', reason]);
   });
 
+  test('fails where no trunk has room, and a target whose audio is lost is hung up', async () => {
+    await answerCall();
+    t.fullTrunks = new Set(['a', 'b']);
+    void transfer(TO);
+    await settle();
+    const reason = 'no trunk of the number has room for another call';
+    expect(steps().at(-1)).toEqual(['failed', TO, 'failed', reason]);
+    t.fullTrunks = new Set();
+    void transfer(TO);
+    await settle();
+    leg(1).legEvents.emit('answered', { atMs: 0 });
+    await settle();
+    t.log.length = 0;
+    leg(1).mediaEvents.emit('lost', { reason: 'the thread ended' });
+    await settle();
+    expect(t.log[0]).toEqual(['hangup', 'a']);
+  });
+
   test('is started by the first of several requests at once', async () => {
     await answerCall();
     const codes = await Promise.all(

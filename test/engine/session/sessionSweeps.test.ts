@@ -66,25 +66,3 @@ test('Session sweeps report a session that cannot be ended, and retry it at the 
   await vi.waitFor(() => expect(tries).toBe(200));
   await stop();
 });
-
-test('Stopped session sweeps wait for the running one', async () => {
-  let finish: () => void = () => undefined;
-  const { clock, stop } = scene(['a', 'b'], {
-    endIdle: () =>
-      new Promise((resolve) => {
-        finish = () => resolve(true);
-      }),
-  });
-  clock.advance(15_000);
-  await settled();
-  let isStopped = false;
-  const stopping = stop().then(() => {
-    isStopped = true;
-  });
-  await settled();
-  expect(isStopped).toBe(false);
-  finish();
-  await stopping;
-  await stop();
-  expect(clock.pendingTimers()).toBe(0);
-});

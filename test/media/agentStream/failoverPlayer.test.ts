@@ -90,34 +90,3 @@ describe('FailoverPlayer without an agent', () => {
     expect(times(listen(player, 0, 13_000))).toEqual(range(700, 10_700));
   });
 });
-
-describe('FailoverPlayer apology', () => {
-  test('resolves at its end, with silence after it', async () => {
-    const player = new FailoverPlayer(8000);
-    player.keep(WORDS, 8000);
-    player.start(0);
-    listen(player, 0, 720);
-    let isOver = false;
-    const over = player.playApology().then(() => {
-      isOver = true;
-    });
-    expect(listen(player, 720, 800)).toEqual(range(720, 800).map((atMs) => [atMs, 200]));
-    await Promise.resolve();
-    expect(isOver).toBe(false);
-    expect(times(listen(player, 800, 10_000))).toEqual([800]);
-    await over;
-  });
-
-  test('resolves at once without a prompt', async () => {
-    await new FailoverPlayer(8000).playApology();
-  });
-
-  test('resolves when the call ends', async () => {
-    const player = new FailoverPlayer(8000);
-    player.keep(WORDS, 8000);
-    const over = player.playApology();
-    player.close();
-    await over;
-    expect(listen(player, 0, 2000)).toEqual([]);
-  });
-});

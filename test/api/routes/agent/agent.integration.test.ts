@@ -162,20 +162,6 @@ describe('The agent', () => {
   });
 });
 
-test.each([
-  ['timezone', 'Mars/Olympus', 'timezone must be an IANA time zone such as Asia/Taipei'],
-  [
-    'variableConfigs',
-    [{ name: '1st', type: 'string', description: '' }],
-    'name must be letters, digits and underscores, at most 64',
-  ],
-])('The error for an invalid %s names the field', async (field, value, message) => {
-  expect((await call('PATCH', { [field]: value })).body).toMatchObject({
-    error: message,
-    details: [{ message }],
-  });
-});
-
 describe('Target addresses', () => {
   const FIELDS = ['postSessionWebhook', 'beforeStartConfig'] as const;
 

@@ -124,16 +124,6 @@ describe('GET /v1/recordings/{token}', () => {
     expect([late.status, await late.json()]).toMatchObject([403, { code: 'recording_url_expired' }]);
   });
 
-  it('refuses another spelling of the signature’s last character', async () => {
-    const last = path.at(-1) ?? '';
-    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-    // 43 characters hold 258 bits: the lowest two bits of the last one are unused.
-    const respelled = path.slice(0, -1) + alphabet.charAt(alphabet.indexOf(last) ^ 1);
-    expect(Buffer.from(respelled.slice(-43), 'base64url')).toEqual(Buffer.from(path.slice(-43), 'base64url'));
-    const response = await get(respelled);
-    expect([response.status, await response.json()]).toMatchObject([403, { code: 'recording_url_invalid' }]);
-  });
-
   it('accepts a link signed with a previous key', () => {
     const options = { publicUrl: () => '', now: () => nowMs };
     const [older, newer] = [7, 8].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array];

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { createRandom } from '../../../media/support/signals.ts';
 import {
   makeCompoundFile,
@@ -114,19 +113,6 @@ describe('An upload', () => {
     ]);
   });
 
-  test('into an unknown knowledgebase is 404, with an invalid id 400', async () => {
-    const { body, type } = form;
-    const send = (id: string) =>
-      gateway().api('POST', `${rig.knowledge.project.path}/knowledgebases/${id}/datasets`, {
-        key: rig.knowledge.project.developerKey,
-        body,
-        headers: { 'content-type': type },
-      });
-    expect(await send(uuidV7())).toMatchObject({ status: 404, body: { code: 'knowledgebase_not_found' } });
-    expect(await send(rig.others.id)).toMatchObject({ status: 404 });
-    expect(await send('rubbish')).toMatchObject({ status: 400, body: { code: 'invalid_knowledgebase_id' } });
-  });
-
   test('repeated with one Idempotency-Key is stored once; another file is 409', async () => {
     const headers = { 'idempotency-key': 'upload' };
     const first = await rig.knowledge.upload('once.txt', 'Once.', headers);
@@ -200,29 +186,6 @@ describe('Chunks', () => {
     expect((await gateway().api('DELETE', path, { key })).status).toBe(204);
   });
 
-  test('of another knowledgebase’s dataset are 403, of an unknown one 404', async () => {
-    const of = (id: string) => ask('GET', `${rig.knowledge.path}/datasets/${id}/chunks`);
-    expect(await of(rig.othersDatasetId)).toMatchObject({
-      status: 403,
-      body: { code: 'dataset_of_another_knowledgebase' },
-    });
-    expect(await of(uuidV7())).toMatchObject({ status: 404, body: { code: 'dataset_not_found' } });
-    expect(await of('rubbish')).toMatchObject({ status: 404 });
-    expect(await ask('GET', `${rig.knowledge.path}/datasets/${rig.othersDatasetId}`)).toMatchObject({
-      status: 404,
-    });
-    expect(
-      await legacy(rig.knowledge.project, 'GET', `/knowledgebases//datasets/${rig.datasetId}/chunks`),
-    ).toMatchObject({
-      status: 400,
-    });
-    expect(
-      await legacy(rig.knowledge.project, 'GET', `/knowledgebases/${rig.knowledge.id}/datasets//chunks`),
-    ).toMatchObject({
-      status: 400,
-    });
-  });
-
   test('that are off are not found until they are on again', async () => {
     const [chunk] = (await ask('GET', path())).body;
     const found = async () =>
@@ -248,12 +211,6 @@ describe('Chunks', () => {
       expect((await ask('PATCH', `${path()}/${chunk.id}`, body)).status).toBe(400);
     },
   );
-
-  test('that do not exist are 404', async () => {
-    const patch = (id: string) => ask('PATCH', `${path()}/${id}`, { isEnabled: true });
-    expect(await patch(uuidV7())).toMatchObject({ status: 404, body: { code: 'chunk_not_found' } });
-    expect((await patch('rubbish')).status).toBe(404);
-  });
 });
 
 test('A deleted dataset is no longer found', async () => {

@@ -68,20 +68,6 @@ describe('A knowledgebase', () => {
 });
 
 describe('A credential', () => {
-  test.each<[string, Record<string, string>]>([
-    ['is missing', {}],
-    ['is unknown', { 'x-api-key': 'sk_unknown' }],
-    ['is empty', { 'x-api-key': '' }],
-    ['comes in the other header', { authorization: 'Bearer KEY' }],
-  ])('that %s is 401 without a project in the path', async (_, headers) => {
-    const { secretKey } = rig.knowledge.project;
-    const sent = Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, value.replace('KEY', secretKey)]),
-    );
-    const { status, body } = await gateway().api('GET', '/knowledgebases', { key: null, headers: sent });
-    expect([status, typeof body.error.message]).toEqual([401, 'string']);
-  });
-
   test('of a developer or the operator is 401 there, and x-api-key is refused elsewhere', async () => {
     const get = (path: string, headers: Record<string, string>) =>
       gateway().api('GET', path, { key: null, headers });
@@ -91,23 +77,6 @@ describe('A credential', () => {
     expect((await get(rig.knowledge.path.replace(/\/[^/]+$/, ''), { 'x-api-key': secretKey })).status).toBe(
       401,
     );
-  });
-
-  test('of another project has no access', async () => {
-    const base = `/knowledgebases/${rig.knowledge.id}`;
-    const dataset = `${base}/datasets/${rig.datasetId}`;
-    for (const [method, path] of [
-      ['GET', `${base}/datasets`],
-      ['GET', dataset],
-      ['GET', `${dataset}/chunks`],
-      ['GET', `${base}/query?q=kettle`],
-      ['DELETE', dataset],
-      ['PATCH', `${dataset}/chunks/${uuidV7()}`],
-    ] as const) {
-      const body = method === 'PATCH' ? { isEnabled: false } : undefined;
-      const answer = await legacy(rig.others.project, method, path, body);
-      expect([path, answer.status, answer.body.code]).toEqual([path, 404, 'knowledgebase_not_found']);
-    }
   });
 
   test('with the scope read cannot write', async () => {

@@ -165,16 +165,6 @@ describe('Projects', () => {
     }
   });
 
-  test.each(['api-keys', 'legacy-usage', 'audit-log'])(
-    'respond 404 to GET %s of an unknown project',
-    async (list) => {
-      for (const id of [UNKNOWN_ID, 'rubbish']) {
-        const answer = await gateway().api('GET', `/v1/projects/${id}/${list}`);
-        expect(answer).toMatchObject({ status: 404, body: { code: 'project_not_found' } });
-      }
-    },
-  );
-
   test('are deleted with their keys and data; the audit log stays', async () => {
     const { path, developerKey } = await gateway().createProject();
     const input = { name: 'gone', http: { method: 'GET', url: 'https://example.com/' } };

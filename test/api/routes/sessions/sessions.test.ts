@@ -147,18 +147,6 @@ describe.each([
     server.conversations.put({ projectId: 'other', sessionId: 's' });
     expect((await server.send('GET', `${path}/s`)).status).toBe(404);
   });
-
-  test('repeat the first response for an Idempotency-Key', async () => {
-    const send = (body: object) =>
-      server.send('POST', path, { body, headers: { 'idempotency-key': family } });
-    const first = await send({ session_id: 's' });
-    const second = await send({ session_id: 's' });
-    expect(second.body).toEqual(first.body);
-    expect([first, second].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
-    expect(server.conversations.created).toHaveLength(1);
-    const other = await send({ session_id: 't' });
-    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
-  });
 });
 
 test('A session shows no internal messages', async () => {

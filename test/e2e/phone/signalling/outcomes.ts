@@ -2,7 +2,6 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { callees } from '../../../scenarios/callees.ts';
-import { reservePort } from '../../../support/ports.ts';
 import { requiresSipPeers } from '../../../support/skips.ts';
 import { startCallee } from '../support/callee.ts';
 import { methodOrStatus, newNumber } from '../support/line.ts';
@@ -85,14 +84,6 @@ describe('an unanswered outbound call', { ...requiresSipPeers, timeout: TIMEOUT 
     expect(Date.parse(seen.endedAt) - Date.parse(seen.startedAt)).toBeGreaterThanOrEqual(990);
     expect(await line.waitForFinalized(call)).toEqual(EVENTS_WITHOUT_RECORDING);
   });
-
-  test('ends when the port is closed', async () => {
-    const line = await installation().makeLine({
-      trunks: [{ port: await reservePort(), responseTimeoutSeconds: 1 }],
-    });
-    const seen = await line.waitForEnd(await line.call());
-    expect([seen.status, seen.endReason, seen.sip]).toEqual(['failed', 'unreachable', null]);
-  });
 });
 
 describe('a second trunk', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
@@ -115,24 +106,6 @@ describe('a second trunk', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
       `127.0.0.1:${first.port}`,
       `127.0.0.1:${second.port}`,
     ]);
-  });
-
-  test('takes the call when the first does not respond', async () => {
-    const second = await startCallee(callees.hangsUp);
-    const silent = { port: await silentPort(), responseTimeoutSeconds: 1 };
-    const line = await installation().makeLine({ trunks: [silent, { port: second.port }] });
-    const seen = await line.waitForEnd(await line.call());
-    expect([seen.status, seen.trunkId]).toEqual(['completed', line.trunkIds[1]]);
-    expect((await second.ended).exitCode).toBe(0);
-  });
-
-  test('is not tried after a 486', async () => {
-    const first = await startCallee(callees.refuses(486));
-    const line = await installation().makeLine({
-      trunks: [{ port: first.port }, { port: await silentPort() }],
-    });
-    const seen = await line.waitForEnd(await line.call());
-    expect([seen.sip.code, seen.trunkId]).toEqual([486, line.trunkIds[0]]);
   });
 });
 
@@ -172,20 +145,6 @@ describe('an answered call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
       type === 'call_status' ? [data.status] : [],
     );
     expect(statuses).toEqual(['dialing', 'ringing', 'in_progress', 'completed']);
-  });
-
-  test.each([
-    ['as_given', (local: string) => local],
-    ['e164', (local: string) => `+886${local.slice(1)}`],
-    ['national', (local: string) => local],
-  ])('is dialed %s as its trunk requires', async (numberFormat, written) => {
-    const callee = await startCallee(callees.refuses(486));
-    const line = await installation().makeLine({ trunks: [{ port: callee.port, numberFormat }] });
-    const toNumber = newNumber();
-    const call = await line.call({ toNumber });
-    await line.waitForEnd(call);
-    const [invite] = await line.trace(call, /^INVITE /);
-    expect(invite?.text).toMatch(new RegExp(`^INVITE sip:\\${written(toNumber)}@`.replace('\\0', '0')));
   });
 
   test('is hung up by the API', async () => {
