@@ -10,38 +10,22 @@ import { DEFAULT_QUOTAS } from '../../src/agents/accounts/quotas.ts';
 import { retentionFrom } from '../../src/agents/accounts/retention.ts';
 import type { HttpDeps, Stores } from '../../src/api/ports.ts';
 import { createServer } from '../../src/api/server.ts';
-import { ComputeShares } from '../../src/base/async/computeShares.ts';
-import { uuidV7 } from '../../src/base/values/ids.ts';
 import type { CallStore } from '../../src/calls/callStore.ts';
 import type { HistoryStore } from '../../src/engine/history/historyStore.ts';
 import type { SessionStore } from '../../src/engine/session/sessionStore.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import type { WebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 import { createFakeEngine, type FakeEngine } from './fakeEngine.ts';
+import { httpDeps } from './httpDeps.ts';
 import { type MemoryEvents, memoryEvents } from './memoryEvents.ts';
 import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
-import {
-  unusedCalls,
-  unusedConsoleSessions,
-  unusedCustomers,
-  unusedKnowledge,
-  unusedMcpServers,
-  unusedMediaFiles,
-  unusedNodeReports,
-  unusedPathways,
-  unusedPatterns,
-  unusedSchemas,
-  unusedSpeechPreview,
-  unusedTests,
-  unusedTools,
-} from './unusedPorts.ts';
+import { unused } from './unused.ts';
 
 export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
 export const SECRET_KEY = 'sk_test';
 export const DEVELOPER_KEY = 'dk_test';
 export const READ_ONLY_KEY = 'dk_reader';
 export const ADMIN_TOKEN = 'admin_test';
-export const LEGACY_SUNSET = new Date('2027-09-11T00:00:00.000Z');
 
 export interface TestServer {
   readonly url: string;
@@ -99,80 +83,53 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   const legacyUses: LegacyUse[] = [];
   const requestsDone: TestServer['requestsDone'] = [];
   const logLines: Record<string, unknown>[] = [];
-  const stores: Stores = {
-    ...unused<Omit<Stores, keyof ReturnType<typeof memoryStores>>>('store', UNUSED_STORES),
+  const stores = unused<Stores>('stores', {
     ...memoryStores(project, audit, legacyUses),
-    sessions: {
-      ...unused<SessionStore>('sessions', ['search']),
+    sessions: unused<SessionStore>('sessions', {
       insert: async (session) => conversations.insert(session),
       ...options.sessions,
+    }),
+    history: unused<HistoryStore>('history', options.history),
+    calls: unused<CallStore>('calls', {
+      find: async () => undefined,
+      turnLatencies: async () => new Map(),
+      ...options.calls,
+    }),
+  });
+  const { hangUp, recordings, mediaStreams } = options;
+  const deps = httpDeps(
+    {
+      storage: { stores, transaction: (work) => work(stores) },
+      sealer: { seal: (secret) => `sealed ${secret}` },
+      authenticator: fakeAuthenticator(revoked),
+      clock,
+      logger: createLogger('debug', lineStream(logLines)),
+      liveEvents: events,
+      eventFeed: events,
+      metrics: {
+        contentType: 'text/plain',
+        render: async () => '',
+        observeRequest: (labels) => void requestsDone.push(labels),
+        countLegacyRequest: () => {},
+      },
+      conversations,
+      webhookAdmin: unused<WebhookAdmin>('webhooks', options.webhookAdmin),
+      calls: unused<HttpDeps['calls']>('calls', {
+        recordings: { url: (key) => `https://callway.test/${key}` },
+      }),
+      hangUp,
+      recordings,
+      mediaStreams,
     },
-    history: { ...unused<HistoryStore>('history', ['list', 'find', 'stats']), ...options.history },
-    calls: { ...unused<CallStore>('calls', ['list']), ...NO_CALLS_KEPT, ...options.calls },
-  };
-  const app = await createServer({
-    storage: { stores, transaction: (work) => work(stores) },
-    sealer: { seal: (secret) => `sealed ${secret}` },
-    authenticator: fakeAuthenticator(revoked),
-    revocations: unused('revocations', ['announce']),
-    consoleSessions: unusedConsoleSessions,
-    nodeReports: unusedNodeReports,
-    sessionCounter: { read: async () => 0 },
-    requestLock: unused('request lock', ['acquire']),
-    rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
-    dependencies: [],
-    targetPolicy: { allowInsecureLoopback: false },
-    schemas: unusedSchemas,
-    pathways: unusedPathways,
-    shares: new ComputeShares({ clock }),
-    mcpServers: unusedMcpServers,
-    tools: unusedTools,
-    clock,
-    makeId: uuidV7,
-    logger: createLogger('debug', lineStream(logLines)),
-    liveEvents: events,
-    eventFeed: events,
-    metrics: {
-      contentType: 'text/plain',
-      render: async () => '',
-      observeRequest: (labels) => void requestsDone.push(labels),
-      countLegacyRequest: () => {},
-    },
-    conversations,
-    knowledge: unusedKnowledge,
-    webhookAdmin: {
-      ...unused<WebhookAdmin>('webhooks', ['deliveries', 'redeliver', 'secret', 'rotate']),
-      ...options.webhookAdmin,
-    },
-    voices: { has: async () => undefined },
-    speechPreview: unusedSpeechPreview,
-    mediaFiles: unusedMediaFiles,
-    calls: { ...unusedCalls, recordings: { url: (key) => `https://callway.test/${key}` } },
-    customers: unusedCustomers,
-    tests: unusedTests,
-    patterns: unusedPatterns,
-    ...(options.hangUp ? { hangUp: options.hangUp } : {}),
-    ...(options.recordings ? { recordings: options.recordings } : {}),
-    ...(options.mediaStreams ? { mediaStreams: options.mediaStreams } : {}),
-    settings: {
-      serves: ['api', 'audioStreams'],
+    {
       modelNames: ['scripted-model', 'vendor/large'],
-      knownProviders: { configured: new Set(), recognition: 'local', synthesis: 'local', chat: 'local' },
       publicUrl: () => 'http://callway.test',
-      trustProxy: false,
       corsOrigins: ['https://app.example'],
-      legacySunset: LEGACY_SUNSET,
-      projectRateLimitPerMinute: 0,
-      rateLimitPerMinute: 0,
-      failedAuthPerMinute: 0,
-      shown: {},
-      maxUploadBytes: 1_000_000,
       isDraining: () => draining.signal.aborted,
       draining: draining.signal,
-      overloadedParts: () => [],
-      providers: () => ({}),
     },
-  });
+  );
+  const app = await createServer(deps);
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {
@@ -197,24 +154,6 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   };
 }
 
-const UNUSED_STORES = [
-  'apiKeys',
-  'widgetTokens',
-  'agents',
-  'pathways',
-  'tools',
-  'mcpServers',
-  'providerCredentials',
-  'testCases',
-  'testSuites',
-  'testRuns',
-  'knowledgebases',
-  'datasets',
-  'chunks',
-  'webhookSecrets',
-] as const;
-const NO_CALLS_KEPT = { find: async () => undefined, turnLatencies: async () => new Map() };
-
 function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], uses: LegacyUse[]) {
   const kept = new Map<string, StoredResponse>();
   const project = (): Project => ({
@@ -231,17 +170,12 @@ function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], u
     updatedAt: '2026-01-01T00:00:00.000Z',
   });
   return {
-    projects: {
-      ...unused<Stores['projects']>('projects', ['insert', 'list', 'update', 'remove']),
+    projects: unused<Stores['projects']>('projects', {
       find: async (id: string) => (id === PROJECT_ID ? project() : undefined),
-    },
-    audit: {
-      append: async (entry: AuditEntry) => void audit.push(entry),
-      list: never,
-      removeOlderThan: never,
-    },
+    }),
+    audit: unused<Stores['audit']>('audit', { append: async (entry) => void audit.push(entry) }),
     idempotency: keptAnswers(kept),
-    legacyUsage: { add: async (batch: readonly LegacyUse[]) => void uses.push(...batch), since: never },
+    legacyUsage: unused<Stores['legacyUsage']>('usage', { add: async (batch) => void uses.push(...batch) }),
   };
 }
 
@@ -274,11 +208,10 @@ function fakeAuthenticator(revoked: ReadonlySet<string>): ApiAuthenticator {
     [READ_ONLY_KEY, key('developer', 'key-3', [])],
     [ADMIN_TOKEN, { kind: 'admin' }],
   ]);
-  return {
-    ...unused<ApiAuthenticator>('authenticator', ['close']),
+  return unused<ApiAuthenticator>('authenticator', {
     authenticateFromCache: (credential) => principals.get(credential),
     authenticate: async (credential) => (revoked.has(credential) ? undefined : principals.get(credential)),
-  };
+  });
 }
 
 async function send(url: string, method: string, path: string, sent: SendOptions = {}): Promise<Answer> {
@@ -295,16 +228,6 @@ async function send(url: string, method: string, path: string, sent: SendOptions
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text };
-}
-
-/** An object whose methods throw: the test does not expect them to be called. */
-function unused<Part extends object>(what: string, names: readonly (keyof Part & string)[]): Part {
-  const parts = names.map((name) => [name, () => never(`${what}.${name}`)]);
-  return Object.fromEntries(parts) as Part;
-}
-
-function never(what: unknown = 'this'): never {
-  throw new Error(`${String(what)} is not expected to be used`);
 }
 
 function lineStream(lines: Record<string, unknown>[]): Writable {

@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { CallwayError, invalid } from '../../../src/base/errors.ts';
 import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { calling, done, saying, toolCall } from '../../support/fakeEngine.ts';
-import { LEGACY_SUNSET, startTestServer } from '../../support/httpServer.ts';
+import { LEGACY_SUNSET } from '../../support/httpDeps.ts';
+import { startTestServer } from '../../support/httpServer.ts';
 import { events, LEGACY, useChatApi, user, V1, WEATHER } from './support/chatApi.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;

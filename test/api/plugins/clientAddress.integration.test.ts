@@ -38,7 +38,7 @@ describe('The address of a failed authentication', () => {
     ['is one for all that hide theirs', 1, '_hidden-7', 'unknown'],
   ])('%s', async (_, trustProxy, forwarded, address) => {
     const { addresses, limiter } = exhausted();
-    const { app, close } = await createTestApp({ trustProxy }, limiter);
+    const { app, close } = await createTestApp({ trustProxy }, { rateLimiter: limiter });
     const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
     await app.inject({ url: '/v1/projects', headers, remoteAddress: SOCKET });
     expect(addresses).toEqual([address]);

@@ -6,7 +6,7 @@ import type { HeldLock, SessionLock } from '../../../src/engine/session/sessionL
 import type { SessionStore } from '../../../src/engine/session/sessionStore.ts';
 import { WriteBehind } from '../../../src/engine/session/writeBehind.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
-import { unusedSessions } from '../../support/unusedPorts.ts';
+import { unused } from '../../support/unused.ts';
 
 const SESSION: Session = {
   projectId: 'p',
@@ -40,8 +40,7 @@ let writeBehind: WriteBehind;
 beforeEach(() => {
   clock = createSimulatedClock();
   stored = SESSION;
-  const sessions: SessionStore = {
-    ...unusedSessions,
+  const sessions = unused<SessionStore>('sessions', {
     find: () =>
       new Promise((resolve) => {
         const found = stored;
@@ -50,7 +49,7 @@ beforeEach(() => {
     saveTurn: async (session) => {
       stored = session;
     },
-  };
+  });
   const spool = { put: async () => undefined, drop: async () => undefined, readPending: async () => [] };
   writeBehind = new WriteBehind({ sessions, spool, clock, onError: () => undefined });
   attached = new AttachedSessions({ sessions, attachedSessions: writeBehind, lock, clock });
@@ -133,7 +132,7 @@ test('A read that began before a turn does not take it back', async () => {
 test('A turn that the database rejects is not continued from', async () => {
   await attached.attach('p', 's', SESSION, undefined);
   const rejecting = new WriteBehind({
-    sessions: { ...unusedSessions, saveTurn: () => Promise.reject(new Error('rejected')) },
+    sessions: unused<SessionStore>('sessions', { saveTurn: () => Promise.reject(new Error('rejected')) }),
     spool: { put: async () => undefined, drop: async () => undefined, readPending: async () => [] },
     clock,
     onError: () => undefined,

@@ -23,10 +23,13 @@ beforeAll(async () => {
     log.push('check');
     return undefined;
   };
-  testApp = await createTestApp({}, undefined, {
-    schemas: { checkSchema: check },
-    patterns: { checkPattern: check },
-  });
+  testApp = await createTestApp(
+    {},
+    {
+      schemas: { checkSchema: check },
+      patterns: { checkPattern: check },
+    },
+  );
   const { storage } = testApp;
   const id = uuidV7();
   project = `/v1/projects/${id}`;
