@@ -299,13 +299,12 @@ test('The error of a play is shown in Chinese, with its values', () => {
 });
 
 test('Each message of a schema, and each objection to an address, has a Chinese text', () => {
-  const messages = sources('agents', 'calls', 'api/routes', 'knowledge', 'http').flatMap(
-    (source) =>
-      Array.from(
-        source.matchAll(SCHEMA_MESSAGE),
-        ([, address, , text = '']) =>
-          `${address ? 'the URL' : 'name'} ${text.replace(/^\{field\} /, '').replaceAll(/\$\{[^}]*\}/g, '7')}`,
-      ),
+  const messages = sources('agents', 'calls', 'api/routes', 'knowledge', 'http').flatMap((source) =>
+    Array.from(
+      source.matchAll(SCHEMA_MESSAGE),
+      ([, address, , text = '']) =>
+        `${address ? 'the URL' : 'name'} ${text.replace(/^\{field\} /, '').replaceAll(/\$\{[^}]*\}/g, '7')}`,
+    ),
   );
   expect(messages.length).toBeGreaterThan(50);
   expect(messages.map(messageTextZh).filter((text) => /[a-z] [a-z]/.test(text))).toEqual([]);

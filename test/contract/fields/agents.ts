@@ -319,8 +319,10 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
       'data.tools':
         'contract/toolFields.integration.test.ts › A tool is offered by its name, description and parameters',
       'data.arguments': 'engine/tools/toolNodes.test.ts › A tool node sets a variable to %s, with its type',
-      'data.query': 'conversation/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
-      'data.topK': 'conversation/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
+      'data.query':
+        'conversation/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
+      'data.topK':
+        'conversation/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
       'data.scoreThreshold':
         'conversation/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
       'data.to':
