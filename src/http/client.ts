@@ -1,14 +1,14 @@
+import { unlessAborted } from '../base/async/unlessAborted.ts';
 import type { Clock } from '../base/values/clock.ts';
 import { bareHost } from './address.ts';
 import { exchangeWithConfirmation } from './confirmedExchange.ts';
 import { type Connect, createConnect, type Endpoint } from './connect.ts';
 import { Connections, type SocketOptions } from './connections.ts';
-import { type Deadline, startDeadline, unlessAborted } from './deadline.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
 import { HttpClientError } from './errors.ts';
 import { exchange, type HttpMethod, type OutgoingRequest } from './exchange.ts';
 import { checkHeaders, type HeaderEntry } from './headers.ts';
-import { createDnsLookup, type Lookup } from './lookup.ts';
-import { isAddress, resolveTarget } from './resolveTarget.ts';
+import { createDnsLookup, isAddress, type Lookup, resolveTarget } from './lookup.ts';
 import type { HttpResponse } from './response.ts';
 import { checkTarget, type TargetPolicy } from './target.ts';
 

@@ -1,7 +1,7 @@
 import type { GuardedHttpClient } from './client.ts';
 import { HttpClientError } from './errors.ts';
 import { HTTP_METHODS } from './exchange.ts';
-import { responseText } from './responseText.ts';
+import { responseText } from './response.ts';
 
 /** The Fetch API, as far as libraries that take a `fetch` of their own need it. Bodies are texts. */
 export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;

@@ -1,5 +1,9 @@
 import { Resolver } from 'node:dns/promises';
-import { classifyHostname } from './address.ts';
+import type { LookupFunction } from 'node:net';
+import { unlessAborted } from '../base/async/unlessAborted.ts';
+import { bareHost, classifyAddress, classifyHostname } from './address.ts';
+import { HttpClientError } from './errors.ts';
+import { mayReach, type TargetPolicy } from './target.ts';
 
 /** Timeout of a query; the resolver doubles it for the second try. */
 const DNS_TIMEOUT_MS = 1_500;
@@ -40,5 +44,69 @@ export function createDnsLookup(options: { readonly servers?: readonly string[] 
     } finally {
       signal.removeEventListener('abort', cancel);
     }
+  };
+}
+
+/** What a user's address is held to. */
+export interface WebSocketGuard {
+  readonly policy: TargetPolicy;
+  readonly lookup: Lookup;
+}
+
+/**
+ * Resolves the addresses of a checked URL. One disallowed address rejects all of them: a name with public and private
+ * addresses is an attack.
+ *
+ * @throws {HttpClientError} `dns_failed` or `target_private_address`; or the signal's reason.
+ */
+export async function resolveTarget(
+  url: URL,
+  deps: { readonly lookup: Lookup; readonly policy: TargetPolicy },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const host = bareHost(url.hostname);
+  const addresses = isAddress(host) ? [host] : await lookUp(host, deps.lookup, signal);
+  for (const address of addresses) {
+    const addressClass = classifyAddress(address);
+    if (mayReach(url.protocol, addressClass, deps.policy)) continue;
+    const why =
+      url.protocol === 'http:' ? 'plain http is allowed for loopback only' : 'it must be publicly reachable';
+    throw new HttpClientError('target_private_address', `${host} is at a ${addressClass} address; ${why}`);
+  }
+  return addresses;
+}
+
+/** Returns true when a bare host is an IP address. */
+export function isAddress(host: string): boolean {
+  return classifyAddress(host) !== 'invalid';
+}
+
+async function lookUp(host: string, lookup: Lookup, signal: AbortSignal): Promise<readonly string[]> {
+  const addresses = await unlessAborted(lookup(host, signal), signal).catch((cause: unknown) => {
+    const reason = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
+    throw new HttpClientError('dns_failed', `${host} could not be resolved${reason}`, cause);
+  });
+  if (addresses.length === 0) throw new HttpClientError('dns_failed', `${host} has no address`);
+  return addresses;
+}
+
+/** The timeout, longer than the resolver's own tries. */
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Resolves the host of a user's address for `net.connect`, to addresses that the guard allows. An address without a name
+ * is not looked up: it is checked before it is stored.
+ */
+export function guardedLookup(url: URL, guard: WebSocketGuard): LookupFunction {
+  return (_hostname, options, callback) => {
+    resolveTarget(url, guard, AbortSignal.timeout(TIMEOUT_MS)).then(
+      (addresses) => {
+        const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+        const [first] = found;
+        if (options.all) callback(null, found);
+        else callback(null, first?.address ?? '', first?.family);
+      },
+      (error: Error) => callback(error, ''),
+    );
   };
 }

@@ -1,15 +1,8 @@
 import { WebSocket } from 'ws';
 import { bareHost } from './address.ts';
 import { HttpClientError } from './errors.ts';
-import type { Lookup } from './lookup.ts';
-import { isAddress, resolveTarget } from './resolveTarget.ts';
-import { checkTarget, type TargetPolicy } from './target.ts';
-
-/** What a user's address is held to. */
-export interface WebSocketGuard {
-  readonly policy: TargetPolicy;
-  readonly lookup: Lookup;
-}
+import { isAddress, resolveTarget, type WebSocketGuard } from './lookup.ts';
+import { checkTarget } from './target.ts';
 
 export interface WebSocketOptions {
   readonly subprotocol?: string | undefined;

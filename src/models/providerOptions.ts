@@ -1,5 +1,5 @@
 import type { MakeId } from '../base/values/ids.ts';
-import type { WebSocketGuard } from '../http/webSocket.ts';
+import type { WebSocketGuard } from '../http/lookup.ts';
 import type { StreamDeps } from './failover/streamWithRetry.ts';
 import type { Embedder } from './ports/embedder.ts';
 

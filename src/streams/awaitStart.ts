@@ -1,6 +1,6 @@
+import type { Peer } from '../base/async/messageLimit.ts';
 import type { Clock } from '../base/values/clock.ts';
 import type { StreamMessage } from '../dialects/dialect.ts';
-import type { Peer } from '../http/messageLimit.ts';
 import { readMessages } from './transport/readMessages.ts';
 import { CLOSE_MESSAGE_TOO_BIG, CLOSE_PROTOCOL_ERROR, type StreamSocket } from './transport/streamSocket.ts';
 

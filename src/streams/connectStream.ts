@@ -1,8 +1,8 @@
+import { limitDigits } from '../base/async/messageLimit.ts';
 import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock, Timer } from '../base/values/clock.ts';
 import type { AgentReader, ClientDialect, DialectClient } from '../dialects/dialect.ts';
 import { findClientDialect } from '../dialects/index.ts';
-import { limitDigits } from '../http/messageLimit.ts';
 import type {
   AgentMessages,
   ConnectStream,

@@ -1,6 +1,6 @@
+import { limitDigits } from '../base/async/messageLimit.ts';
 import type { Clock } from '../base/values/clock.ts';
 import { findTextDialect } from '../dialects/index.ts';
-import { limitDigits } from '../http/messageLimit.ts';
 import type { ConnectTextBot, TextBot } from '../text/textBot.ts';
 import { toConnection } from './serverStream.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';

@@ -1,3 +1,4 @@
+import { countedAs } from '../base/async/messageLimit.ts';
 import type { Clock } from '../base/values/clock.ts';
 import type { DialectServer, StreamMessage } from '../dialects/dialect.ts';
 import {
@@ -11,7 +12,6 @@ import {
   talkVerbs,
   transferVerbs,
 } from '../dialects/jambonzVerbs.ts';
-import { countedAs } from '../http/messageLimit.ts';
 import type { CallCommand } from '../media/agentStream/streamClient.ts';
 import { toConnection } from './serverStream.ts';
 import {

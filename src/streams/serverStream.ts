@@ -1,3 +1,4 @@
+import { limitDigits } from '../base/async/messageLimit.ts';
 import { createEmitter, type Emitter } from '../base/emitter.ts';
 import type { Clock, Timer } from '../base/values/clock.ts';
 import type {
@@ -7,7 +8,6 @@ import type {
   StreamMessage,
 } from '../dialects/dialect.ts';
 import { PlayoutEstimate } from '../dialects/playoutEstimate.ts';
-import { limitDigits } from '../http/messageLimit.ts';
 import type {
   AgentControl,
   CallCommand,

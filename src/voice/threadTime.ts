@@ -1,5 +1,5 @@
+import { tokenBucket } from '../base/async/messageLimit.ts';
 import type { Clock } from '../base/values/clock.ts';
-import { tokenBucket } from '../http/messageLimit.ts';
 
 /** A session takes a fiftieth of a thread, which serves up to twenty; half of it, for longer than this, is an attack. */
 const MAX_MS_PER_SECOND = 500;

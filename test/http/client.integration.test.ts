@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { GuardedRequest } from '../../src/http/client.ts';
 import { createConnect, type Endpoint } from '../../src/http/connect.ts';
 import { HttpClientError } from '../../src/http/errors.ts';
-import { responseText } from '../../src/http/responseText.ts';
+import { responseText } from '../../src/http/response.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { get, until, useClients } from './support/clients.ts';
 

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/values/clock.ts';
 import type { HttpClientError } from '../../src/http/errors.ts';
-import { responseText } from '../../src/http/responseText.ts';
+import { responseText } from '../../src/http/response.ts';
 import { HOSTILE_ANSWERS, HOSTILE_ERRORS, startHostileServer } from '../support/hostileAnswers.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { get, until, useClients } from './support/clients.ts';

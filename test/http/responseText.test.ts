@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 
-import { responseText } from '../../src/http/responseText.ts';
+import { responseText } from '../../src/http/response.ts';
 
 const JSON_TEXT = '{"slot":"neun Uhr für 王"}';
 const plain = Buffer.from(JSON_TEXT);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { checkSocketTarget, checkTcpTarget } from '../../src/http/socketTarget.ts';
+import { checkSocketTarget, checkTcpTarget } from '../../src/http/target.ts';
 
 const strict = { allowInsecureLoopback: false };
 const lenient = { allowInsecureLoopback: true };

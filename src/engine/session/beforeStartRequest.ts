@@ -4,7 +4,7 @@ import { invalid } from '../../base/errors.ts';
 import { zodDetails } from '../../base/validation.ts';
 import type { GuardedHttpClient } from '../../http/client.ts';
 import { withTraceparent } from '../../http/headers.ts';
-import { responseText } from '../../http/responseText.ts';
+import { responseText } from '../../http/response.ts';
 import type { Session } from './session.ts';
 
 /** A caller hears ringing meanwhile. */

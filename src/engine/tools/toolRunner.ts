@@ -8,7 +8,7 @@ import { noopTracer, type Tracer } from '../../base/tracing.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { GuardedHttpClient } from '../../http/client.ts';
 import { withTraceparent } from '../../http/headers.ts';
-import { responseText } from '../../http/responseText.ts';
+import { responseText } from '../../http/response.ts';
 import type { SessionPolicy } from '../session/sessionPolicy.ts';
 import { withSchemaTypes } from './argumentTypes.ts';
 import { type ToolValues, toolRequest } from './toolRequest.ts';

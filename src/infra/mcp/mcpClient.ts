@@ -5,10 +5,11 @@ import {
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
 import type { ForeignTool, McpTarget, McpToolResult, McpTools } from '../../agents/mcp/mcpTools.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { GuardedHttpClient } from '../../http/client.ts';
-import { startDeadline, unlessAborted } from '../../http/deadline.ts';
+import { startDeadline } from '../../http/deadline.ts';
 import { createGuardedFetch, type GuardedFetch } from '../../http/fetch.ts';
 import { withTraceparent } from '../../http/headers.ts';
 

@@ -7,7 +7,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { boundedBody, MAX_DOCUMENT_BYTES, MAX_ERROR_BYTES } from '../../http/bounds.ts';
+import { boundedBody, MAX_DOCUMENT_BYTES, MAX_ERROR_BYTES } from '../../http/response.ts';
 
 export interface BucketOptions {
   readonly bucket: string;

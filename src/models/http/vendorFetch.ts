@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher, errors, fetch as undiciFetch } from 'undici';
-import { boundedResponse } from '../../http/bounds.ts';
-import { guardedLookup } from '../../http/guardedLookup.ts';
-import type { WebSocketGuard } from '../../http/webSocket.ts';
+import type { WebSocketGuard } from '../../http/lookup.ts';
+import { guardedLookup } from '../../http/lookup.ts';
+import { boundedResponse } from '../../http/response.ts';
 import { ModelError } from '../ports/modelError.ts';
 
 /** Keeps connections over the pauses of a conversation, so that a turn does not start with a TLS handshake. */

@@ -5,7 +5,7 @@ import type { ProviderCredentials } from '../../agents/speech/providerCredential
 import type { Clock } from '../../base/values/clock.ts';
 import { estimateTokens } from '../../engine/history/contextWindow.ts';
 import type { ChatFallback, ChosenChat } from '../../engine/turn/turnContext.ts';
-import type { WebSocketGuard } from '../../http/webSocket.ts';
+import type { WebSocketGuard } from '../../http/lookup.ts';
 import { createBreakers } from '../failover/circuitBreaker.ts';
 import { streamWithFailover } from '../failover/streamWithFailover.ts';
 import { lateAnswer } from '../failover/streamWithRetry.ts';

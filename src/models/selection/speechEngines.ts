@@ -3,7 +3,7 @@ import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
 import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { WebSocketGuard } from '../../http/webSocket.ts';
+import type { WebSocketGuard } from '../../http/lookup.ts';
 import { ENGINES } from '../../vendors/registry.ts';
 import type { CallEngines, SpeechEngines } from '../../voice/speechProviders.ts';
 import { countedEngine } from '../countedSpeech.ts';

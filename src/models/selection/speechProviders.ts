@@ -3,7 +3,7 @@ import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
 import type { RecognitionChoice, SynthesisChoice } from '../../agents/speech/speechConfig.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { WebSocketGuard } from '../../http/webSocket.ts';
+import type { WebSocketGuard } from '../../http/lookup.ts';
 import { STREAMING_STT_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../../vendors/registry.ts';
 import type {
   CallProviders,

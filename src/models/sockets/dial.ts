@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws';
-import { openWebSocket, type WebSocketGuard } from '../../http/webSocket.ts';
+import type { WebSocketGuard } from '../../http/lookup.ts';
+import { openWebSocket } from '../../http/webSocket.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { WebSocketTarget } from './target.ts';
 

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
+import { countMarks, limitMessages } from '../../base/async/messageLimit.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import { countMarks, limitMessages } from '../../http/messageLimit.ts';
 import { ModelError } from '../ports/modelError.ts';
 import { closedBy, type IsRefusal, malformed } from './failures.ts';
 

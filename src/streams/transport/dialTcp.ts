@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 
 import { CallwayError } from '../../base/errors.ts';
-import { resolveTarget } from '../../http/resolveTarget.ts';
-import { checkTcpTarget, guardedTcpUrl } from '../../http/socketTarget.ts';
+import { resolveTarget } from '../../http/lookup.ts';
+import { checkTcpTarget, guardedTcpUrl } from '../../http/target.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { DialDeps } from './dialWebSocket.ts';
 import type { StreamSocket } from './streamSocket.ts';

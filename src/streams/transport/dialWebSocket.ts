@@ -1,7 +1,8 @@
 import type { WebSocket } from 'ws';
 import { CallwayError } from '../../base/errors.ts';
 import { HttpClientError } from '../../http/errors.ts';
-import { openWebSocket, type WebSocketGuard } from '../../http/webSocket.ts';
+import type { WebSocketGuard } from '../../http/lookup.ts';
+import { openWebSocket } from '../../http/webSocket.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 
 export interface DialDeps extends WebSocketGuard {

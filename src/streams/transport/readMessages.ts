@@ -1,6 +1,6 @@
+import { limitMessages, type Peer } from '../../base/async/messageLimit.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { StreamMessage } from '../../dialects/dialect.ts';
-import { limitMessages, type Peer } from '../../http/messageLimit.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import {
   CLOSE_INTERNAL_ERROR,

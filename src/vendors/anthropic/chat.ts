@@ -1,4 +1,4 @@
-import type { WebSocketGuard } from '../../http/webSocket.ts';
+import type { WebSocketGuard } from '../../http/lookup.ts';
 import type { ChatProvider } from '../../models/chat/chatClient.ts';
 import { Refusals, type RefusalsOptions } from '../../models/chat/refusals.ts';
 import { eventData } from '../../models/http/serverSentEvents.ts';

@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import type { WebSocketGuard } from '../../http/webSocket.ts';
+import type { WebSocketGuard } from '../../http/lookup.ts';
 import { createVendorFetch } from '../../models/http/vendorFetch.ts';
 import { isRecord } from './looseJson.ts';
 

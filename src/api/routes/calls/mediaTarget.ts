@@ -2,8 +2,8 @@ import { invalid } from '../../../base/errors.ts';
 import type { Sealer } from '../../../base/sealer.ts';
 import { type CallMedia, type CallMediaInput, sealMedia } from '../../../calls/numbers/callMedia.ts';
 import { findDialect } from '../../../dialects/index.ts';
-import { checkSocketTarget, checkTcpTarget } from '../../../http/socketTarget.ts';
 import type { TargetPolicy } from '../../../http/target.ts';
+import { checkSocketTarget, checkTcpTarget } from '../../../http/target.ts';
 
 export interface MediaTargetDeps {
   readonly targetPolicy: TargetPolicy;

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/values/clock.ts';
+import type { Clock } from '../values/clock.ts';
 
 /** Audio in messages of 3 ms, as browsers record it, beside marks and digits. */
 const MAX_MESSAGES_PER_SECOND = 500;
