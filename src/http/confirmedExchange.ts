@@ -1,8 +1,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { MAX_RESPONSE_HEADER_BYTES } from './connections.ts';
 import { HttpClientError } from './errors.ts';
-import type { OutgoingRequest } from './exchange.ts';
+import { MAX_RESPONSE_HEADER_BYTES, type OutgoingRequest } from './exchange.ts';
 import { connectionLost, type HttpResponse, headersTooLong, notHttp, readResponse } from './response.ts';
 
 /**

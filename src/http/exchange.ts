@@ -1,6 +1,9 @@
-import { type Dispatcher, errors } from 'undici';
+import type { Socket } from 'node:net';
+import { buildConnector, Client, errors } from 'undici';
+import { bareHost } from './address.ts';
 import { HttpClientError } from './errors.ts';
 import type { HeaderEntry } from './headers.ts';
+import { answering, isAddress } from './lookup.ts';
 import {
   connectionLost,
   type HttpResponse,
@@ -9,6 +12,10 @@ import {
   type ResponseLimits,
   readResponse,
 } from './response.ts';
+
+/** Connect timeout for each address but the last, which gets the remaining time. */
+const ADDRESS_ATTEMPT_MS = 3_000;
+export const MAX_RESPONSE_HEADER_BYTES = 16_384;
 
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];
@@ -19,19 +26,64 @@ export interface OutgoingRequest extends ResponseLimits {
   readonly method: HttpMethod;
   readonly headers: readonly HeaderEntry[];
   readonly body: string | Uint8Array | undefined;
+  /** Its abortion also destroys the socket, whether it is open or connecting. */
   readonly signal: AbortSignal;
 }
 
+/** Undici's `buildConnector`, or one that adds to its options. */
+export type BuildConnector = (options: buildConnector.BuildOptions) => buildConnector.connector;
+
 /**
- * Sends one request and reads its response. Follows no redirect and decodes nothing.
+ * Creates a connector to checked addresses, which are tried in turn until TCP connects. The certificate is verified for
+ * the URL's name, or for its address.
+ *
+ * @returns A connector that fails with `connect_failed` before TCP is connected, and with `tls_failed` afterwards.
+ */
+export function createConnector(
+  { url, signal }: OutgoingRequest,
+  addresses: readonly string[],
+  build: BuildConnector = buildConnector,
+): buildConnector.connector {
+  const host = bareHost(url.hostname);
+  const connect = build({
+    lookup: answering(addresses),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
+    timeout: 0,
+    signal,
+    ...(isAddress(host) ? {} : { servername: host }),
+  });
+  return (target, callback) =>
+    connect({ ...target, servername: undefined }, (...[cause, socket]) => {
+      if (cause) callback(connectionFailure(url, cause), null);
+      else callback(null, socket);
+    });
+}
+
+/** Connects outside of undici. @throws {HttpClientError} `connect_failed`, `tls_failed` */
+export function openSocket(connect: buildConnector.connector, url: URL): Promise<Socket> {
+  const { protocol, port } = url;
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return new Promise((resolve, reject) => {
+    connect({ protocol, hostname, port }, (error, socket) => (error ? reject(error) : resolve(socket)));
+  });
+}
+
+/**
+ * Sends one request on a connection of its own and reads its response. Follows no redirect and decodes nothing.
  *
  * @throws {HttpClientError} `response_too_large`, `response_invalid`, `connection_lost`, or the connector's error.
  *   After `signal` is aborted any error may be thrown.
  */
-export async function exchange(dispatcher: Dispatcher, outgoing: OutgoingRequest): Promise<HttpResponse> {
+export async function exchange(
+  connect: buildConnector.connector,
+  outgoing: OutgoingRequest,
+): Promise<HttpResponse> {
   const { url, method, headers, body, signal } = outgoing;
+  const limits = { maxHeaderSize: MAX_RESPONSE_HEADER_BYTES, headersTimeout: 0, bodyTimeout: 0 };
+  const client = new Client(url.origin, { ...limits, connect, pipelining: 0 });
   try {
-    const response = await dispatcher.request({
+    const response = await client.request({
       path: `${url.pathname}${url.search}`,
       method,
       headers: headers.flatMap(({ key, value }) => [key, value]),
@@ -41,7 +93,17 @@ export async function exchange(dispatcher: Dispatcher, outgoing: OutgoingRequest
     return await readResponse(response, outgoing);
   } catch (error) {
     throw toHttpClientError(error, url.hostname);
+  } finally {
+    await client.destroy();
   }
+}
+
+function connectionFailure({ hostname, protocol }: URL, cause: Error): HttpClientError {
+  const reason = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+  const isUnreached = cause instanceof AggregateError || ('syscall' in cause && cause.syscall === 'connect');
+  return isUnreached || protocol === 'http:'
+    ? new HttpClientError('connect_failed', `no connection to ${hostname}: ${reason}`, cause)
+    : new HttpClientError('tls_failed', `no trusted TLS connection to ${hostname}: ${reason}`, cause);
 }
 
 function toHttpClientError(error: unknown, host: string): HttpClientError {

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { unlessAborted } from '../base/async/unlessAborted.ts';
 import { bareHost, classifyAddress, classifyHostname } from './address.ts';
 import { HttpClientError } from './errors.ts';
@@ -98,15 +98,20 @@ const TIMEOUT_MS = 10_000;
  * is not looked up: it is checked before it is stored.
  */
 export function guardedLookup(url: URL, guard: WebSocketGuard): LookupFunction {
-  return (_hostname, options, callback) => {
+  return (hostname, options, callback) => {
     resolveTarget(url, guard, AbortSignal.timeout(TIMEOUT_MS)).then(
-      (addresses) => {
-        const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-        const [first] = found;
-        if (options.all) callback(null, found);
-        else callback(null, first?.address ?? '', first?.family);
-      },
+      (addresses) => answering(addresses)(hostname, options, callback),
       (error: Error) => callback(error, ''),
     );
+  };
+}
+
+/** Answers each lookup of `net.connect` with addresses that are already checked. */
+export function answering(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_hostname, { all }, callback) => {
+    const [first] = found;
+    if (all) callback(null, found);
+    else callback(null, first?.address ?? '', first?.family);
   };
 }

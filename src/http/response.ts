@@ -33,22 +33,47 @@ export interface ResponseLimits {
     | undefined;
 }
 
-/** @throws {HttpClientError} `response_too_large`; and errors of the body stream. */
+/**
+ * Reads a response within its limits. Where the beginning is enough, the body never fails: it ends where it breaks off.
+ *
+ * @throws {HttpClientError} `response_too_large`; and errors of the body stream.
+ */
 export async function readResponse(
-  response: StreamingResponse,
-  limits: ResponseLimits,
+  { statusCode, headers, body }: StreamingResponse,
+  { maxResponseBytes, excerpt }: ResponseLimits,
 ): Promise<HttpResponse> {
   // The loop below reports errors; this listener handles errors after it.
-  response.body.on('error', () => undefined);
-  const { maxResponseBytes, excerpt } = limits;
-  const body =
-    excerpt || response.statusCode >= 400
-      ? await readBeginning(
-          response.body,
-          excerpt ?? { maxBytes: Math.min(maxResponseBytes, MAX_ERROR_BYTES) },
-        )
-      : await readAtMost(response, maxResponseBytes);
-  return { status: response.statusCode, headers: joined(response.headers), body };
+  body.on('error', () => undefined);
+  const isWhole = !excerpt && statusCode < 400;
+  const maxBytes =
+    excerpt?.maxBytes ?? (isWhole ? maxResponseBytes : Math.min(maxResponseBytes, MAX_ERROR_BYTES));
+  const announced = isWhole ? Number(headers['content-length'] ?? 0) : 0;
+  const timer = excerpt?.startTimer(() => body.destroy());
+  try {
+    const bytes = announced > maxBytes ? undefined : await readChunks(body, maxBytes, isWhole);
+    if (!bytes || (isWhole && bytes.length > maxBytes))
+      throw new HttpClientError('response_too_large', `the response is longer than ${maxBytes} bytes`);
+    return { status: statusCode, headers: joined(headers), body: bytes.subarray(0, maxBytes) };
+  } finally {
+    timer?.cancel();
+    body.destroy();
+  }
+}
+
+/** Reads until there are more than `maxBytes`; where the beginning is enough, until there are as many. */
+async function readChunks(body: Readable, maxBytes: number, isWhole: boolean): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let leftBytes = isWhole ? maxBytes + 1 : maxBytes;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      leftBytes -= chunk.length;
+      if (leftBytes <= 0) break;
+    }
+  } catch (error) {
+    if (isWhole) throw error;
+  }
+  return Buffer.concat(chunks);
 }
 
 export function headersTooLong(host: string, cause: unknown): HttpClientError {
@@ -62,47 +87,6 @@ export function notHttp(host: string, cause: unknown): HttpClientError {
 export function connectionLost(host: string, cause: unknown): HttpClientError {
   const message = `${host} closed the connection before its response was complete`;
   return new HttpClientError('connection_lost', message, cause);
-}
-
-async function readAtMost({ headers, body }: StreamingResponse, maxBytes: number): Promise<Uint8Array> {
-  const announced = Number(headers['content-length'] ?? 0);
-  const chunks: Uint8Array[] = [];
-  let lengthBytes = 0;
-  if (announced <= maxBytes) {
-    for await (const chunk of body) {
-      lengthBytes += chunk.length;
-      if (lengthBytes > maxBytes) break;
-      chunks.push(chunk);
-    }
-  }
-  if (announced > maxBytes || lengthBytes > maxBytes) {
-    body.destroy();
-    throw new HttpClientError('response_too_large', `the response is longer than ${maxBytes} bytes`);
-  }
-  return Buffer.concat(chunks);
-}
-
-/** Reads the beginning of a body. It never fails: a body that breaks off or is late ends there. */
-async function readBeginning(
-  body: Readable,
-  { maxBytes, startTimer }: { maxBytes: number; startTimer?: (stop: () => void) => Timer },
-): Promise<Uint8Array> {
-  const timer = startTimer?.(() => body.destroy());
-  const chunks: Uint8Array[] = [];
-  let lengthBytes = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      lengthBytes += chunk.length;
-      if (lengthBytes >= maxBytes) break;
-    }
-  } catch {
-    // What came before counts.
-  } finally {
-    timer?.cancel();
-    body.destroy();
-  }
-  return Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
 function joined(headers: StreamingResponse['headers']): Record<string, string> {

@@ -1,7 +1,6 @@
 import { WebSocket } from 'ws';
 import { bareHost } from './address.ts';
-import { HttpClientError } from './errors.ts';
-import { isAddress, resolveTarget, type WebSocketGuard } from './lookup.ts';
+import { answering, isAddress, resolveTarget, type WebSocketGuard } from './lookup.ts';
 import { checkTarget } from './target.ts';
 
 export interface WebSocketOptions {
@@ -18,8 +17,8 @@ export interface WebSocketOptions {
 }
 
 /**
- * Opens a WebSocket. A user's address must be public and is resolved once: the connection goes to the address that was
- * checked.
+ * Opens a WebSocket. A user's address must be public and is resolved once: the connection goes to the addresses that
+ * were checked.
  *
  * @param url - `wss:` or `ws:`; without a guard also `ws+unix:PATH:/path`.
  * @throws {HttpClientError} When the guard forbids the address, or it does not resolve.
@@ -30,17 +29,17 @@ export async function openWebSocket(
   { subprotocol, headers, guard, ca, timeoutMs, maxMessageBytes }: WebSocketOptions,
   signal: AbortSignal,
 ): Promise<WebSocket> {
-  const address = guard && (await checkedAddress(url, guard, signal));
+  const addresses = guard && (await checkedAddresses(url, guard, signal));
   const host = bareHost(url.hostname);
   const socket = new WebSocket(url, subprotocol === undefined ? [] : [subprotocol], {
     handshakeTimeout: timeoutMs,
     maxPayload: maxMessageBytes,
     perMessageDeflate: false,
     followRedirects: false,
-    ...(headers ? { headers } : {}),
-    ...(address === undefined ? {} : { lookup: pinnedTo(address) }),
+    headers,
+    lookup: addresses && answering(addresses),
     ...(isAddress(host) ? {} : { servername: host }),
-    ...(ca === undefined ? {} : { ca }),
+    ca,
   });
   try {
     await opened(socket, signal);
@@ -53,23 +52,11 @@ export async function openWebSocket(
 }
 
 /** The HTTP rules apply, with `ws` read as `http`. */
-async function checkedAddress(url: URL, guard: WebSocketGuard, signal: AbortSignal): Promise<string> {
+async function checkedAddresses(url: URL, guard: WebSocketGuard, signal: AbortSignal) {
   const asHttp = new URL(url.href.replace(/^ws/i, 'http'));
   const problem = checkTarget(asHttp.href, guard.policy);
   if (problem) throw problem;
-  const [first] = await resolveTarget(asHttp, guard, signal);
-  if (first === undefined) throw new HttpClientError('dns_failed', `${url.hostname} has no address`);
-  return first;
-}
-
-type LookupCallback = (error: null, address: string | object[], family?: number) => void;
-
-function pinnedTo(address: string) {
-  const family = address.includes(':') ? 6 : 4;
-  return (_hostname: string, options: { all?: boolean }, callback: LookupCallback) => {
-    if (options.all) callback(null, [{ address, family }]);
-    else callback(null, address, family);
-  };
+  return resolveTarget(asHttp, guard, signal);
 }
 
 function opened(socket: WebSocket, signal: AbortSignal): Promise<void> {

@@ -1,20 +1,21 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { GuardedRequest } from '../../src/http/client.ts';
-import { createConnect, type Endpoint } from '../../src/http/connect.ts';
 import { HttpClientError } from '../../src/http/errors.ts';
+import type { BuildConnector } from '../../src/http/exchange.ts';
 import { responseText } from '../../src/http/response.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
-import { get, until, useClients } from './support/clients.ts';
+import { get, useClients } from './support/clients.ts';
 
 const { cleanups, client, serve, serveRaw } = useClients();
 
 describe('The guarded HTTP client', () => {
-  it('sends method, headers and body, and returns the response with the server’s address', async () => {
+  it('sends method, headers and body, and returns the response', async () => {
     const server = await serve((request, response) => {
       request.setEncoding('utf8');
       let body = '';
@@ -34,7 +35,7 @@ describe('The guarded HTTP client', () => {
       headers: [{ key: 'X-Key', value: 'caf\u00e9' }],
       body: '{"ok":true}',
     });
-    expect(answer).toMatchObject({ status: 201, address: '127.0.0.1', headers: { 'x-twice': 'a, b' } });
+    expect(answer).toMatchObject({ status: 201, headers: { 'x-twice': 'a, b' } });
     expect(answer.durationMs).toBeGreaterThan(0);
     expect(JSON.parse(responseText(answer))).toEqual({
       method: 'PUT',
@@ -64,7 +65,7 @@ describe('The guarded HTTP client', () => {
     const answer = await client({ lookup: async () => ['127.0.0.1'] }).request(
       get(`https://hook.test:${server.port}/`),
     );
-    expect(answer).toMatchObject({ status: 200, address: '127.0.0.1' });
+    expect(answer.status).toBe(200);
     expect(seen).toEqual({ host: `hook.test:${server.port}`, sni: 'hook.test' });
   });
 
@@ -81,7 +82,7 @@ describe('The guarded HTTP client', () => {
     const other = get(`https://other.test:${server.port}/`);
     await expect(client({ lookup }).request(other)).rejects.toMatchObject({ code: 'tls_failed' });
     const known = get(`https://hook.test:${server.port}/`);
-    await expect(client({ lookup, connect: createConnect() }).request(known)).rejects.toMatchObject({
+    await expect(client({ lookup, buildConnector: undefined }).request(known)).rejects.toMatchObject({
       code: 'tls_failed',
     });
   });
@@ -117,8 +118,8 @@ describe('The guarded HTTP client', () => {
     const asked: string[] = [];
     const guarded = client({
       policy: { allowInsecureLoopback: false },
-      connect: ({ address }) => {
-        throw new Error(`dialled ${address}`);
+      buildConnector: () => {
+        throw new Error('dialled');
       },
       lookup: async (name) => {
         asked.push(name);
@@ -148,21 +149,18 @@ describe('Names that change their address', () => {
   it('connects only to the checked address, even when the name has moved to loopback since', async () => {
     const inside = await serve((_request, response) => response.end('secret'), { secure: true });
     const answers = [['8.8.8.8'], ['127.0.0.1']];
-    const dialled: Endpoint[] = [];
+    const dialled: object[] = [];
     let lookups = 0;
     const guarded = client({
       policy: { allowInsecureLoopback: false },
       lookup: async () => answers[lookups++] ?? [],
-      // Instead of the network: connections are recorded and fail.
-      connect: (endpoint) => {
-        dialled.push(endpoint);
-        return unreachableSocket();
-      },
+      buildConnector: unreachable(dialled),
     });
     const request = get(`https://rebind.test:${inside.port}/`);
     await expect(guarded.request(request)).rejects.toMatchObject({ code: 'connect_failed' });
     expect(lookups).toBe(1);
-    expect(dialled).toEqual([{ address: '8.8.8.8', port: inside.port, tls: { serverName: 'rebind.test' } }]);
+    const addresses = [{ address: '8.8.8.8', family: 4 }];
+    expect(dialled).toEqual([{ addresses, port: `${inside.port}`, servername: 'rebind.test' }]);
     await expect(guarded.request(request)).rejects.toMatchObject({ code: 'target_private_address' });
     expect(dialled).toHaveLength(1);
     expect(inside.connections()).toBe(0);
@@ -175,27 +173,25 @@ describe('Names that change their address', () => {
     ['a non-canonical address', ['0177.0.0.1']],
     ['the address of the metadata service', ['169.254.169.254']],
   ])('rejects %s', async (_what, addresses) => {
-    const connect = () => {
-      throw new Error('dialled');
-    };
+    const dialled: object[] = [];
     const guarded = client({
       policy: { allowInsecureLoopback: false },
       lookup: async () => addresses,
-      connect,
+      buildConnector: unreachable(dialled),
     });
     await expect(guarded.request(get('https://mixed.test/'))).rejects.toMatchObject({
       code: 'target_private_address',
     });
+    expect(dialled).toEqual([]);
   });
 
   it('rejects plain http to a name outside loopback with any policy', async () => {
-    const connect = () => {
-      throw new Error('dialled');
-    };
-    const guarded = client({ lookup: async () => ['8.8.8.8'], connect });
+    const dialled: object[] = [];
+    const guarded = client({ lookup: async () => ['8.8.8.8'], buildConnector: unreachable(dialled) });
     await expect(guarded.request(get('http://localhost/'))).rejects.toMatchObject({
       code: 'target_private_address',
     });
+    expect(dialled).toEqual([]);
   });
 
   it('does not reuse a connection to the old address after the name has moved', async () => {
@@ -205,44 +201,23 @@ describe('Names that change their address', () => {
         response.end(text);
     const old = await serve(reply('old'), { secure: true });
     const moved = await serve(reply('moved'), { secure: true, host: '127.0.0.2', port: old.port });
-    const addresses = ['127.0.0.1', '127.0.0.1', '127.0.0.2'];
+    const addresses = ['127.0.0.1', '127.0.0.2'];
     const guarded = client({ lookup: async () => [addresses.shift() ?? ''] });
     const texts = [];
-    for (let index = 0; index < 3; index += 1) {
-      texts.push(
-        responseText(await guarded.request({ ...get(`https://hook.test:${old.port}/`), keepAlive: true })),
-      );
-      await nextTurn();
+    for (let index = 0; index < 2; index += 1) {
+      texts.push(responseText(await guarded.request(get(`https://hook.test:${old.port}/`))));
     }
-    expect(texts).toEqual(['old', 'old', 'moved']);
+    expect(texts).toEqual(['old', 'moved']);
     expect([old.connections(), moved.connections()]).toEqual([1, 1]);
   });
 });
 
 describe('connections', () => {
-  it('are new for each request unless keepAlive is set', async () => {
+  it('are new for each request', async () => {
     const server = await serve((_request, response) => response.end());
     const guarded = client();
-    for (const keepAlive of [false, false, true, true, true]) {
-      await guarded.request({ ...get(`http://127.0.0.1:${server.port}/`), keepAlive });
-      await nextTurn();
-    }
-    expect(server.connections()).toBe(3);
-  });
-
-  it('are closed when idle and by close', async () => {
-    const clock = createSimulatedClock();
-    const server = await serve((_request, response) => response.end());
-    const guarded = client({ clock });
-    const request = { ...get(`http://127.0.0.1:${server.port}/`), keepAlive: true };
-    await guarded.request(request);
-    clock.advance(4_000);
-    await guarded.request(request);
+    for (let count = 0; count < 2; count += 1) await guarded.request(get(`http://127.0.0.1:${server.port}/`));
     expect(server.connections()).toBe(2);
-    await guarded.close();
-    await guarded.close();
-    expect(clock.pendingTimers()).toBe(0);
-    await expect(guarded.request(request)).rejects.toMatchObject({ code: 'aborted' });
   });
 
   it('fall back to the next address when one is unreachable', async () => {
@@ -252,36 +227,65 @@ describe('connections', () => {
     });
     const guarded = client({ lookup: async () => ['127.0.0.1', '127.0.0.2', '127.0.0.3'] });
     const answer = await guarded.request(get(`https://hook.test:${server.port}/`));
-    expect(answer).toMatchObject({ status: 200, address: '127.0.0.2' });
+    expect(responseText(answer)).toBe('here');
   });
 
-  it('report a refused connection as connect_failed and a silent address as timeout', async () => {
-    const server = await serve(() => undefined);
+  it('use a name without its trailing dot for TLS', async () => {
+    const server = await serve((_request, response) => response.end(), { secure: true });
+    const answer = await client({ lookup: async () => ['127.0.0.1'] }).request(
+      get(`https://hook.test.:${server.port}/`),
+    );
+    expect(answer.status).toBe(200);
+  });
+
+  it('are not tried at the next address once TCP is connected', async () => {
+    const broken = await serveRaw((socket) => socket.end('hello\r\n'));
+    const server = await serve((_request, response) => response.end(), {
+      secure: true,
+      host: '127.0.0.2',
+      port: broken.port,
+    });
+    const guarded = client({ lookup: async () => ['127.0.0.1', '127.0.0.2'] });
+    await expect(guarded.request(get(`https://hook.test:${broken.port}/`))).rejects.toMatchObject({
+      code: 'tls_failed',
+    });
+    expect(server.connections()).toBe(0);
+  });
+
+  it.each([
+    ['one refused address', ['127.0.0.1']],
+    ['several refused addresses', ['127.0.0.1', '127.0.0.2']],
+  ])('report %s as connect_failed', async (_what, addresses) => {
+    const server = await serve(() => undefined, { secure: true });
     await server.close();
     cleanups.pop();
-    await expect(client().request(get(`http://127.0.0.1:${server.port}/`))).rejects.toMatchObject({
+    const guarded = client({ lookup: async () => addresses });
+    await expect(guarded.request(get(`https://hook.test:${server.port}/`))).rejects.toMatchObject({
       code: 'connect_failed',
       category: 'unavailable',
+      message: expect.stringContaining('hook.test: ECONNREFUSED'),
     });
+  });
+
+  it('leave a silent address after 3 s for the next one, and a last one at the timeout', async () => {
+    const silentPort = await listenInSilence();
+    const server = await serve((_request, response) => response.end('here'), {
+      secure: true,
+      host: '127.0.0.2',
+      port: silentPort,
+    });
+    const url = `https://hook.test:${server.port}/`;
+    const answer = await client({ lookup: async () => ['127.0.0.1', '127.0.0.2'] }).request(get(url));
+    expect(responseText(answer)).toBe('here');
+    expect(answer.durationMs).toBeGreaterThanOrEqual(2_990);
+
     const clock = createSimulatedClock();
-    const dialled: string[] = [];
-    const silent = client({
-      clock,
-      lookup: async () => ['8.8.8.8', '8.8.4.4'],
-      connect: ({ address }) => {
-        dialled.push(address);
-        return new net.Socket();
-      },
-    });
-    const pending = silent.request(get('https://silent.test/'));
-    await until(() => dialled.length === 1);
-    clock.advance(3_000);
-    await until(() => dialled.length === 2);
-    clock.advance(6_999);
+    const pending = client({ clock, lookup: async () => ['127.0.0.1'] }).request(get(url));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    clock.advance(9_999);
     clock.advance(1);
     await expect(pending).rejects.toMatchObject({ code: 'timeout', category: 'timeout' });
-    expect(dialled).toEqual(['8.8.8.8', '8.8.4.4']);
-    await until(() => clock.pendingTimers() === 0);
+    expect(clock.pendingTimers()).toBe(0);
   });
 
   it('report a server without TLS as tls_failed', async () => {
@@ -317,13 +321,32 @@ describe('resolving', () => {
   });
 });
 
-function unreachableSocket(): net.Socket {
-  const socket = new net.Socket();
-  setImmediate(() => socket.destroy(Object.assign(new Error('unreachable'), { code: 'ENETUNREACH' })));
-  return socket;
+/** Records what would be dialled, instead of the network; each connection fails. */
+function unreachable(dialled: object[]): BuildConnector {
+  return (options) =>
+    ({ hostname, port }, callback) => {
+      if (!('lookup' in options)) throw new Error('the addresses are not pinned');
+      options.lookup?.(hostname, { all: true }, (_error, addresses) => {
+        dialled.push({ addresses, port, servername: 'servername' in options && options.servername });
+        callback(Object.assign(new Error('unreachable'), { syscall: 'connect' }), null);
+      });
+    };
 }
 
-/** A connection can be reused one turn of the event loop after its response. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** Listens on a port of 127.0.0.1 where connections neither open nor fail: the queue of those that wait is full. */
+async function listenInSilence(): Promise<number> {
+  const program = `require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
+    require('node:fs').writeSync(1, String(this.address().port));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });`;
+  const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  cleanups.push(async () => {
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  });
+  const port = Number(String((await once(child.stdout, 'data'))[0]));
+  const waiting = Array.from({ length: 4 }, () => net.connect({ host: '127.0.0.1', port }));
+  cleanups.push(async () => waiting.forEach((socket) => void socket.on('error', () => undefined).destroy()));
+  await Promise.all(waiting.slice(0, 2).map((socket) => once(socket, 'connect')));
+  return port;
 }

@@ -175,9 +175,9 @@ describe('aborting', () => {
   it('applies to all running requests when the client closes', async () => {
     const server = await serve(() => undefined);
     const guarded = client();
-    const results = [true, false].map((keepAlive) =>
+    const results = [1, 2].map(() =>
       guarded
-        .request({ ...get(`http://127.0.0.1:${server.port}/`), keepAlive })
+        .request(get(`http://127.0.0.1:${server.port}/`))
         .catch((error: HttpClientError) => [error.code, error.message]),
     );
     await until(() => server.connections() === 2);
@@ -187,6 +187,9 @@ describe('aborting', () => {
       ['aborted', 'the service stops'],
     ]);
     await until(() => server.open() === 0);
+    const late = guarded.request(get(`http://127.0.0.1:${server.port}/`));
+    await expect(late).rejects.toMatchObject({ code: 'aborted' });
+    expect(server.connections()).toBe(2);
   });
 });
 

@@ -4,10 +4,10 @@ import net, { type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/values/clock.ts';
 import { createGuardedHttpClient, type GuardedRequest } from '../../src/http/client.ts';
-import { createConnect } from '../../src/http/connect.ts';
 import { useCleanups } from '../support/cleanups.ts';
-import { listenOnLoopback, serveOnLoopback, testAuthority } from '../support/loopbackServer.ts';
+import { listenOnLoopback, serveOnLoopback } from '../support/loopbackServer.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { trustingTestAuthority } from './support/clients.ts';
 
 const BODY = '{"event":"session.ended"}';
 const excerpt = { maxBytes: 100, bodyTimeoutMs: 10_000 };
@@ -276,7 +276,7 @@ function post(
     policy: { allowInsecureLoopback: true },
     clock,
     userAgent: 'Callway/test',
-    connect: createConnect({ ca: testAuthority() }),
+    buildConnector: trustingTestAuthority,
     lookup: async (name) => (name === 'localhost' ? ['127.0.0.1'] : []),
   });
   cleanups.push(() => client.close());

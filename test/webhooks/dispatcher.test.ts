@@ -67,7 +67,6 @@ function scene(outbox: Partial<Outbox> = {}) {
           body: new Uint8Array(),
           isTruncated: false,
           durationMs: 0,
-          address: '',
         };
       },
     },

@@ -8,8 +8,7 @@ import type { ForeignTool, McpTarget, McpToolResult, McpTools } from '../../agen
 import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { GuardedHttpClient } from '../../http/client.ts';
-import { startDeadline } from '../../http/deadline.ts';
+import { type GuardedHttpClient, startDeadline } from '../../http/client.ts';
 import { createGuardedFetch, type GuardedFetch } from '../../http/fetch.ts';
 import { withTraceparent } from '../../http/headers.ts';
 

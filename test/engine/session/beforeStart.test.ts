@@ -30,7 +30,7 @@ function engineAsking(answer: unknown, more: Partial<MemoryOptions> = {}) {
     async request(request: GuardedRequest) {
       asked.push(request);
       const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
-      return { status: 200, headers: {}, body: Buffer.from(text), durationMs: 1, address: '' } as never;
+      return { status: 200, headers: {}, body: Buffer.from(text), durationMs: 1 } as never;
     },
   };
   const memory = { find: async () => undefined, keep: async () => undefined };

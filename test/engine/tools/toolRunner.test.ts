@@ -35,7 +35,7 @@ async function call(
         sent.push(request);
         if (answer instanceof Error) throw answer;
         const { status = 200, body = '' } = answer;
-        return { status, headers: {}, body: Buffer.from(body), durationMs: 7, address: '' } as never;
+        return { status, headers: {}, body: Buffer.from(body), durationMs: 7 } as never;
       },
     },
     mcpServers: { call: () => expect.unreachable() },

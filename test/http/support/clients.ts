@@ -1,4 +1,5 @@
 import net, { type Server } from 'node:net';
+import { buildConnector } from 'undici';
 import { systemClock } from '../../../src/base/values/clock.ts';
 import {
   createGuardedHttpClient,
@@ -6,7 +7,7 @@ import {
   type GuardedHttpClientDeps,
   type GuardedRequest,
 } from '../../../src/http/client.ts';
-import { createConnect } from '../../../src/http/connect.ts';
+import type { BuildConnector } from '../../../src/http/exchange.ts';
 import { useCleanups } from '../../support/cleanups.ts';
 import {
   type LoopbackServer,
@@ -23,7 +24,7 @@ export function useClients() {
       policy: { allowInsecureLoopback: true },
       clock: systemClock,
       userAgent: 'Callway/test',
-      connect: createConnect({ ca: testAuthority() }),
+      buildConnector: trustingTestAuthority,
       ...deps,
     });
     cleanups.push(() => guarded.close());
@@ -44,6 +45,10 @@ export function useClients() {
   }
   return { cleanups, client, serve, serveRaw };
 }
+
+/** Connects as the product does, but trusts the certificates of the tests' servers. */
+export const trustingTestAuthority: BuildConnector = (options) =>
+  buildConnector({ ...options, ca: testAuthority() });
 
 export function get(url: string): GuardedRequest {
   return { method: 'GET', url, timeoutMs: 10_000 };
