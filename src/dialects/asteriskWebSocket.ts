@@ -1,5 +1,6 @@
 import type {
   AgentReader,
+  BotProblem,
   ClientDialect,
   ClientRequest,
   DialectClient,
@@ -36,6 +37,9 @@ const PTIME_MS = 20;
 const MAX_ID_LENGTH = 100;
 /** The limit of plain text, whose words are split: Asterisk's events have some hundred characters. */
 const MAX_PLAIN_LENGTH = 4096;
+const MAX_COMMAND_LENGTH = 128;
+/** The queue of 1000 frames. */
+const BUFFER_MS = 20_000;
 
 /**
  * Asterisk's `chan_websocket`: media as binary messages in the channel's codec, control as text, either plain or JSON
@@ -50,6 +54,7 @@ export const asteriskWebSocket: ClientDialect = {
     ' (subprotocol `media`): `chan_websocket` of Asterisk 20.18, 22.8 or 23.2 and later, media as binary messages in `ulaw`, `alaw`, `slin`, `slin16`, `slin24` or `slin48`, control messages as plain text or JSON. With JSON the texts of `channel_variables` are custom parameters. Our gateway sends plain text, and `ulaw` or `slin16`.',
   openServer: (connection) => new AsteriskServer(connection),
   openClient,
+  botRules: { problemOf: botProblem, bufferMs: BUFFER_MS, returnsPlayedMarksOnly: true },
 };
 
 class AsteriskServer implements DialectServer {
@@ -246,4 +251,21 @@ function readCommand(message: string, agent: AgentReader, refuse: (command: stri
     default:
       agent.malformed();
   }
+}
+
+function botProblem(message: StreamMessage): BotProblem | undefined {
+  const { length } = message;
+  if (typeof message === 'string')
+    return length > MAX_COMMAND_LENGTH
+      ? {
+          check: 'messages',
+          detail: `a command has ${length} bytes, more than ${MAX_COMMAND_LENGTH}`,
+        }
+      : undefined;
+  return length > MAX_MESSAGE_BYTES
+    ? {
+        check: 'formats',
+        detail: `a binary message has ${length} bytes; Asterisk closes above ${MAX_MESSAGE_BYTES}`,
+      }
+    : undefined;
 }

@@ -35,6 +35,8 @@ const FRAMES_PER_SECOND = 50;
 const MAX_LEAD_FRAMES = 6;
 /** One write to a socket costs as much processor time as most of the other work for a frame. */
 const BATCH_FRAMES = 4;
+/** A bot's audio may be this far ahead: it cannot be taken back when the caller interrupts. */
+const BOT_LEAD_MS = 1000;
 
 /**
  * Asterisk's AudioSocket, over TCP. It has neither marks nor a clear: the audio is sent in the pace of the caller's.
@@ -56,6 +58,7 @@ export const audiosocket: ClientDialect = {
     ' (TCP, where `AUDIOSOCKET_PORT` is set): AudioSocket of Asterisk, 16-bit little-endian samples at 8000, 16000, 24000 or 48000 Hz. `url` is `tcp://host:port`, and the UUID that Asterisk sends is the `streamId`. It has no custom parameters, and what was heard is estimated. Our gateway sends 8000 Hz.',
   openServer: (connection) => new AudioSocketServer(connection),
   openClient,
+  botRules: { bufferMs: BOT_LEAD_MS, hasNoClear: true },
 };
 
 class AudioSocketServer implements DialectServer {

@@ -16,6 +16,7 @@ import type {
   DialectServer,
   GatewayMessageHandler,
 } from './dialect.ts';
+import { oddBytes } from './wire/botRules.ts';
 import { type Fields, fieldsOf, nameOf, parseJson, positionOf, toBase64 } from './wire/json.ts';
 import { GatewayMessages, readAgentMessage, readDigits, readStart } from './wire/mediaStreams.ts';
 
@@ -28,6 +29,7 @@ export const callway: ClientDialect = {
   description: `(subprotocol \`audio.callway.v1\`): the control messages of Twilio Media Streams as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000, 24000 or 48000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`. \`hold\` \`{isHeld}\` reports that the caller does not hear the agent; audio sent meanwhile waits. The agent can send \`hangup\` (with \`hangup.reason\` \`error\` when it has failed, \`not_understood\` when it did not understand the caller), \`transfer\` \`{to}\`, with the options of a transfer in the API, and \`dtmf\` \`{digits}\`. The progress of a transfer is reported as \`transfer_status\`: \`transfer.status\` is \`begun\`; of a warm one \`waiting\` when it takes long and \`answered\` when the target is told about the call; then \`failed\` with a \`reason\` and an \`outcome\` when the agent has the caller again; a transfer that succeeds ends the stream. \`control\` reports what supervisors do: \`control.kind\` is \`pause\` with \`isPaused\`, or \`takeover\` with \`isTakenOver\`; what the agent says meanwhile is not heard, and during a takeover it hears silence. With \`captions\` in the request that opened the stream, \`caption\` tells what is said: \`caption.speaker\` (\`caller\` or \`agent\`), \`text\` so far, in step with the audio, and \`isFinal\`.`,
   openServer,
   openClient,
+  botRules: { problemOf: oddBytes },
 };
 
 function openServer(connection: DialectConnection): DialectServer {

@@ -27,9 +27,30 @@ export type StreamMessage = string | Uint8Array;
 export interface StreamDialect extends DialectFacts {
   /** Set where the gateway reports nothing of what it has played: what was heard is then estimated from the pacing. */
   readonly hasNoMarks?: true;
+  /** What the gateway demands of a bot, for `callway stream-check`. Absent where it demands nothing more. */
+  readonly botRules?: BotRules;
   openServer(connection: DialectConnection): DialectServer;
   /** Absent where only a carrier or a PBX starts such a stream. */
   openClient?(connection: DialectConnection, request: ClientRequest): DialectClient;
+}
+
+/** What a carrier or a PBX demands of a bot's messages, beyond that they can be read. */
+export interface BotRules {
+  /** @param streamId - The id of the stream. @returns What is wrong with a message; undefined when nothing is. */
+  readonly problemOf?: (message: StreamMessage, streamId: string) => BotProblem | undefined;
+  /** How much unplayed audio the carrier holds; more is lost. Default: no limit is documented. */
+  readonly bufferMs?: number;
+  /** The bot has no message that drops what was not played yet. */
+  readonly hasNoClear?: true;
+  /** The carrier returns a mark only when it was played. */
+  readonly returnsPlayedMarksOnly?: true;
+}
+
+export type BotCheck = 'messages' | 'formats' | 'marks' | 'clear';
+
+export interface BotProblem {
+  readonly check: BotCheck;
+  readonly detail: string;
 }
 
 /** What dialects of audio and of text turns have. */

@@ -1,6 +1,7 @@
 import { isSampleRate } from '../media/resample/resampler.ts';
 import type { ClientDialect, ClientRequest, DialectClient, DialectConnection } from './dialect.ts';
 import { littleEndian, muLaw } from './wire/audio.ts';
+import { jsonRule, MEDIA_STREAMS_EVENTS, payloadOf } from './wire/botRules.ts';
 import { fieldsOf, nameOf, numberOf, textsOf } from './wire/json.ts';
 import { openJsonClient, readMark } from './wire/jsonClient.ts';
 import { JsonServer, type JsonServerMessages, type JsonStart } from './wire/jsonServer.ts';
@@ -27,6 +28,13 @@ export const exotel: ClientDialect = {
     ': the Voicebot applet of Exotel, audio in base64 as 16-bit little-endian samples at 8000, 16000 or 24000 Hz, or as µ-law. Our gateway sends samples at 8000 Hz.',
   openServer: (connection) => new JsonServer(connection, SERVER_MESSAGES),
   openClient,
+  botRules: {
+    problemOf: jsonRule({
+      events: MEDIA_STREAMS_EVENTS,
+      streamId: { field: 'stream_sid', events: ['media', 'mark', 'clear'] },
+      audioProblem: payloadOf({ max: 100_000, multipleOf: 320 }),
+    }),
+  },
 };
 
 const SERVER_MESSAGES: JsonServerMessages = {

@@ -9,6 +9,7 @@ import type {
 } from './dialect.ts';
 import { APPLICATION_SUBPROTOCOL } from './jambonzVerbs.ts';
 import { AudioForkServer, readAudio } from './wire/audioFork.ts';
+import { oddBytes } from './wire/botRules.ts';
 import { type Fields, fieldsOf, nameOf, parseJson } from './wire/json.ts';
 
 /** RTP ticks of a digit: jambonz gives the length in samples at 8 kHz. */
@@ -27,6 +28,7 @@ export const jambonz: ClientDialect = {
     ' (subprotocol `audio.jambonz.org` or `audio.drachtio.org`): the verbs `listen` and `stream` of jambonz with `bidirectionalAudio` streaming at the rate of the verb, audio both ways as binary messages of little-endian L16. The texts of the first message are custom parameters. With the subprotocol `ws.jambonz.org` the address is that of a jambonz application: it is answered with `answer` and a `listen` to a second address, and the agent hangs up, transfers (`dial`, or `sip:refer` for the mode `refer`) and sends digits by commands.',
   openServer: (connection) => new AudioForkServer(connection, { needsMetadata: true }),
   openClient,
+  botRules: { problemOf: oddBytes },
 };
 
 function openClient(connection: DialectConnection, { target, sampleRateHz }: ClientRequest): DialectClient {

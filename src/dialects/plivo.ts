@@ -1,6 +1,7 @@
 import type { ClientDialect, ClientRequest, DialectClient, DialectConnection } from './dialect.ts';
 import { littleEndian, muLaw } from './wire/audio.ts';
-import { digitsOf, fieldsOf, nameOf, numberOf } from './wire/json.ts';
+import { jsonRule, payloadOf } from './wire/botRules.ts';
+import { digitsOf, type Fields, fieldsOf, nameOf, numberOf } from './wire/json.ts';
 import { openJsonClient, readMark } from './wire/jsonClient.ts';
 import { JsonServer, type JsonServerMessages, type JsonStart } from './wire/jsonServer.ts';
 
@@ -30,6 +31,14 @@ export const plivo: ClientDialect = {
     ': Plivo audio streaming with `bidirectional`, audio in base64 as `audio/x-mulaw;rate=8000`, or `audio/x-l16` (little-endian) at 8000 or 16000 Hz. `send_dtmf` is passed on as `sendDTMF`. Our gateway sends µ-law.',
   openServer: (connection) => new JsonServer(connection, SERVER_MESSAGES),
   openClient,
+  botRules: {
+    problemOf: jsonRule({
+      events: { playAudio: 'formats', checkpoint: 'marks', clearAudio: 'clear', sendDTMF: 'messages' },
+      streamId: { field: 'streamId', events: ['checkpoint', 'clearAudio'] },
+      audioProblem,
+    }),
+    returnsPlayedMarksOnly: true,
+  },
 };
 
 const SERVER_MESSAGES: JsonServerMessages = {
@@ -128,4 +137,11 @@ function writeExtraHeaders(parameters: Readonly<Record<string, string>>): string
     text = longer;
   }
   return text;
+}
+
+function audioProblem(media: Fields): string | undefined {
+  const { contentType, sampleRate } = media;
+  if (contentType !== 'audio/x-mulaw' || Number(sampleRate) !== 8000)
+    return `audio is ${String(contentType)} at ${String(sampleRate)}, and the stream audio/x-mulaw at 8000`;
+  return payloadOf({})(media);
 }

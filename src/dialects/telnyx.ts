@@ -1,6 +1,7 @@
 import { isSampleRate } from '../media/resample/resampler.ts';
 import type { ClientDialect, ClientRequest, DialectClient, DialectConnection } from './dialect.ts';
 import { type AudioEncoding, aLaw, bigEndian, muLaw } from './wire/audio.ts';
+import { jsonRule, MEDIA_STREAMS_EVENTS, payloadOf } from './wire/botRules.ts';
 import { fieldsOf, nameOf, numberOf, textsOf } from './wire/json.ts';
 import { openJsonClient, readMark } from './wire/jsonClient.ts';
 import { JsonServer, type JsonServerMessages, type JsonStart } from './wire/jsonServer.ts';
@@ -26,6 +27,13 @@ export const telnyx: ClientDialect = {
     ': Telnyx media streaming in the bidirectional mode `rtp`, audio in base64 as PCMU, PCMA or L16 (big-endian, 8000, 16000 or 24000 Hz); the bidirectional codec is that of the stream, unless the custom parameters `stream_bidirectional_codec` and `stream_bidirectional_sampling_rate` name another. Our gateway sends PCMU.',
   openServer: (connection) => new JsonServer(connection, SERVER_MESSAGES),
   openClient,
+  botRules: {
+    // 20 ms to 30 s of PCMU.
+    problemOf: jsonRule({
+      events: MEDIA_STREAMS_EVENTS,
+      audioProblem: payloadOf({ min: 160, max: 240_000 }),
+    }),
+  },
 };
 
 const SERVER_MESSAGES: JsonServerMessages = {

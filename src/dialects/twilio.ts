@@ -1,5 +1,6 @@
 import type { ClientDialect, ClientRequest, DialectClient, DialectConnection } from './dialect.ts';
 import { muLaw } from './wire/audio.ts';
+import { jsonRule, MEDIA_STREAMS_EVENTS, payloadOf } from './wire/botRules.ts';
 import { fieldsOf } from './wire/json.ts';
 import { openJsonClient } from './wire/jsonClient.ts';
 import { JsonServer, type JsonServerMessages } from './wire/jsonServer.ts';
@@ -21,6 +22,13 @@ export const twilio: ClientDialect = {
   isSignedByTwilio: true,
   openServer: (connection) => new JsonServer(connection, SERVER_MESSAGES),
   openClient,
+  botRules: {
+    problemOf: jsonRule({
+      events: MEDIA_STREAMS_EVENTS,
+      streamId: { field: 'streamSid', events: ['media', 'mark', 'clear'] },
+      audioProblem: payloadOf({}),
+    }),
+  },
 };
 
 const SERVER_MESSAGES: JsonServerMessages = {

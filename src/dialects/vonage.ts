@@ -1,6 +1,7 @@
 import { readPcm16, writePcm16 } from '../media/pcm16.ts';
 import type {
   AgentReader,
+  BotProblem,
   ClientDialect,
   ClientRequest,
   DialectClient,
@@ -20,6 +21,10 @@ const FRAMES_PER_SECOND = 50;
 const MAX_LEAD_SECONDS = 50;
 /** Longer payloads of a notification are refused, since they are echoed. */
 const MAX_PAYLOAD_LENGTH = 4096;
+/** The buffer of 3072 messages of 20 ms. */
+const BUFFER_MS = 61_440;
+/** 20 ms at {@link CLIENT_RATE_HZ}. */
+const MESSAGE_BYTES = 640;
 
 /**
  * The WebSocket endpoint of Vonage's Voice API: control messages as JSON, audio both ways as binary little-endian L16. A
@@ -32,6 +37,7 @@ export const vonage: ClientDialect = {
     ': the WebSocket endpoint of the Vonage Voice API, audio both ways as binary messages of 20 ms, little-endian L16 at the rate of the `content-type` (8000, 16000 or 24000). The other fields of `websocket:connected` are its custom parameters. Our gateway sends 16000 Hz.',
   openServer,
   openClient,
+  botRules: { problemOf: wrongLength, bufferMs: BUFFER_MS, returnsPlayedMarksOnly: true },
 };
 
 function openServer(connection: DialectConnection): DialectServer {
@@ -132,4 +138,10 @@ function readAction(message: StreamMessage, agent: AgentReader): void {
   if (fields?.action === 'clear') agent.clear();
   else if (payload !== undefined && payload.length <= MAX_PAYLOAD_LENGTH) agent.mark(payload);
   else agent.malformed();
+}
+
+function wrongLength(message: StreamMessage): BotProblem | undefined {
+  return typeof message === 'string' || message.length === MESSAGE_BYTES
+    ? undefined
+    : { check: 'formats', detail: `a binary message has ${message.length} bytes, not ${MESSAGE_BYTES}` };
 }

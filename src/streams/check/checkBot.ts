@@ -1,15 +1,18 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { AgentReader, DialectClient, StreamMessage } from '../../dialects/dialect.ts';
+import type { AgentReader, BotRules, DialectClient, StreamMessage } from '../../dialects/dialect.ts';
+import { shown } from '../../dialects/wire/botRules.ts';
 import { PlayoutQueue } from '../../media/agentStream/playoutQueue.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import { FRAME_MS } from '../../media/codecs/codec.ts';
 import { atRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import { CLOSE_NORMAL, type StreamSocket } from '../transport/streamSocket.ts';
 import { type CarrierDialectName, findCarrierDialect } from './carrierDialects.ts';
-import { CARRIER_RULES, type CarrierRules, NO_RULES, shown } from './carrierRules.ts';
 import { closed, type Finding, fail, isOrderly, Problems, pass, skipped } from './finding.ts';
 import { connectionOf, follow } from './sockets.ts';
+
+/** The buffer of a carrier that documents none: as much as our own gateway holds. */
+const UNDOCUMENTED_BUFFER_MS = 120_000;
 
 export interface BotCheck {
   readonly dialect: CarrierDialectName;
@@ -54,7 +57,7 @@ interface Interruption {
 
 class CarrierCall {
   readonly #options: BotCheck;
-  readonly #rules: CarrierRules;
+  readonly #rules: BotRules;
   readonly #client: DialectClient;
   readonly #queue: PlayoutQueue;
   readonly #problems = new Problems();
@@ -80,13 +83,14 @@ class CarrierCall {
   constructor(options: BotCheck) {
     const { dialect, socket, target, sampleRateHz, speech } = options;
     this.#options = options;
-    this.#rules = CARRIER_RULES[dialect] ?? NO_RULES;
+    const { botRules = {}, openClient } = findCarrierDialect(dialect);
+    this.#rules = botRules;
     const onClose = (code: number) => {
       this.#end = { code, atMs: this.#nowMs, isBots: !this.#isOver };
     };
     this.#closed = follow(socket, (message) => this.#receive(message), onClose);
     const call = { url: '', dialect, callId: target.streamId, canReconnect: false, ...target };
-    this.#client = findCarrierDialect(dialect).openClient(connectionOf(socket), {
+    this.#client = openClient(connectionOf(socket), {
       target: call,
       sampleRateHz,
     });
@@ -178,7 +182,7 @@ class CarrierCall {
 
   #receive(message: StreamMessage): void {
     if (this.#isOver) return;
-    const problem = this.#rules.problemOf(message, this.#options.target.streamId);
+    const problem = this.#rules.problemOf?.(message, this.#options.target.streamId);
     if (problem) this.#problems.add(problem.check, problem.detail);
     this.#client.read(message, this.#reader(message, problem !== undefined));
   }
@@ -218,7 +222,7 @@ class CarrierCall {
   }
 
   #pacing(): Finding {
-    const { bufferMs } = this.#rules;
+    const { bufferMs = UNDOCUMENTED_BUFFER_MS } = this.#rules;
     const ahead = `at most ${this.#maxQueuedMs} ms ahead of its playout`;
     if (this.#audioSamples === 0) return skipped('pacing', 'the bot sent no audio');
     if (this.#maxQueuedMs <= bufferMs) return pass('pacing', ahead);

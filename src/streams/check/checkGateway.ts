@@ -3,13 +3,14 @@ import type { Clock } from '../../base/values/clock.ts';
 import type {
   DialectServer,
   GatewayMessageHandler,
+  StreamDialect,
   StreamMessage,
   StreamStart,
 } from '../../dialects/dialect.ts';
 import { type DialectName, findAudioDialect } from '../../dialects/index.ts';
+import { shown } from '../../dialects/wire/botRules.ts';
 import type { MarkReport } from '../../media/agentStream/streamClient.ts';
 import { CLOSE_NORMAL, type StreamSocket } from '../transport/streamSocket.ts';
-import { shown } from './carrierRules.ts';
 import { closed, type Finding, fail, Problems, pass, skipped } from './finding.ts';
 import { connectionOf, follow } from './sockets.ts';
 
@@ -40,8 +41,6 @@ const TONE_HZ = 440;
 const TONE_LEVEL = 6000;
 const PLAYED = 'check-played';
 const CLEARED = 'check-cleared';
-/** These return a mark only when it was played. */
-const ONLY_PLAYED: ReadonlySet<DialectName> = new Set(['plivo', 'vonage', 'asterisk-websocket']);
 
 /** Plays a bot's side of a call of a carrier or a PBX, and tells what the gateway does wrong. Closes the connection. */
 export async function checkGateway(options: GatewayCheck): Promise<readonly Finding[]> {
@@ -58,7 +57,7 @@ interface ReturnedMark {
 class BotCall {
   readonly #options: GatewayCheck;
   readonly #server: DialectServer;
-  readonly #hasNoMarks: boolean;
+  readonly #dialect: StreamDialect;
   readonly #problems = new Problems();
   readonly #started: Promise<void>;
   readonly #closed: Promise<void>;
@@ -81,9 +80,8 @@ class BotCall {
   constructor(options: GatewayCheck) {
     const { dialect: name, socket } = options;
     this.#options = options;
-    const dialect = findAudioDialect(name);
-    this.#hasNoMarks = dialect.hasNoMarks === true;
-    this.#server = dialect.openServer(connectionOf(socket));
+    this.#dialect = findAudioDialect(name);
+    this.#server = this.#dialect.openServer(connectionOf(socket));
     this.#started = new Promise((resolve) => {
       this.#resolveStarted = resolve;
     });
@@ -230,7 +228,7 @@ class BotCall {
   }
 
   #playedMark(): Finding {
-    if (this.#hasNoMarks) return skipped('marks', 'the dialect has none');
+    if (this.#dialect.hasNoMarks) return skipped('marks', 'the dialect has none');
     const mark = this.#marks.get(PLAYED);
     if (mark === undefined && (this.#end?.atMs ?? 0) < SECOND_TONE_AT_MS)
       return skipped('marks', 'the gateway ended the call before');
@@ -250,12 +248,12 @@ class BotCall {
   }
 
   #clearedMark(): Finding {
-    if (this.#hasNoMarks) return skipped('clear', 'the dialect has none');
+    if (this.#dialect.hasNoMarks) return skipped('clear', 'the dialect has none');
     if ((this.#end?.atMs ?? 0) < CLEAR_AT_MS + MARK_TIMEOUT_MS)
       return skipped('clear', 'the gateway ended the call before');
     const mark = this.#marks.get(CLEARED);
     const afterMs = (mark?.atMs ?? 0) - CLEAR_AT_MS;
-    if (ONLY_PLAYED.has(this.#options.dialect))
+    if (this.#dialect.botRules?.returnsPlayedMarksOnly)
       return mark === undefined
         ? pass('clear', 'the mark behind the cleared audio was dropped')
         : fail('clear', `the mark behind cleared audio was returned, ${afterMs} ms after the clear`);

@@ -24,6 +24,12 @@ const CHECKS = [
 ] as const;
 export type CheckName = (typeof CHECKS)[number];
 
+/** What is wrong with a message, and the check that it fails. */
+export interface Problem {
+  readonly check: CheckName;
+  readonly detail: string;
+}
+
 /** What one check found. */
 export interface Finding {
   readonly check: CheckName;

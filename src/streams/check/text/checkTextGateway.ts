@@ -7,8 +7,8 @@ import type {
   TextServer,
   TextStart,
 } from '../../../dialects/textDialect.ts';
+import { shown } from '../../../dialects/wire/botRules.ts';
 import { CLOSE_NORMAL, type StreamSocket, sendMessage } from '../../transport/streamSocket.ts';
-import { shown } from '../carrierRules.ts';
 import { closed, type Finding, fail, Problems, pass, skipped } from '../finding.ts';
 import { connectionOf, follow } from '../sockets.ts';
 import { gatewayProblem } from './relayMessages.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 import type { StreamMessage } from '../../../dialects/dialect.ts';
+import { shown } from '../../../dialects/wire/botRules.ts';
 import { parseJson } from '../../../dialects/wire/json.ts';
-import { type Problem, shown } from '../carrierRules.ts';
-import type { CheckName } from '../finding.ts';
+import type { CheckName, Problem } from '../finding.ts';
 
 /*
  * The messages of ConversationRelay as Twilio documents them. Fields that it does not name are ignored, as Twilio does.
