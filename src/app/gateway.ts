@@ -40,7 +40,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Gate
   const startup = lifecycle.closing(await startStartupServer(config));
   try {
     const node = await openNode(config, logger, lifecycle, startup.setPhase);
-    const warnOfEnd = endingModelWarnings(node);
+    const warnOfEnd = endingModelWarnings(node.clock, node.logger);
     for (const { setting, model } of configuredModels(config)) warnOfEnd(model, setting);
     return await start(node, startup);
   } catch (error) {
@@ -58,7 +58,7 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
   const services = await buildServices(node);
   onSessionEnded = () => services.webhooks.dispatcher.wake();
   const voiceNodes = buildVoiceNodeSelector(node, registry, voice?.threads);
-  const mediaStreams = buildMediaStreams({ ...node, ...services, voiceNodes, voiceThreads: voice?.threads });
+  const mediaStreams = buildMediaStreams(node, services, voiceNodes, voice?.threads);
   const media = await buildMediaRole(node, services, { mediaStreams, voiceNodes });
   const sessions = () => voice?.threads.sessions ?? 0;
   node.metrics.watchNode({ queues: node.jobs.depths, sessions, overload });

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import { Lifecycle } from '../../src/app/lifecycle.ts';
+import type { ThreadContext } from '../../src/app/node/threadContext.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { buildVoice } from '../../src/app/voice/voice.ts';
 import { systemClock } from '../../src/base/values/clock.ts';
@@ -50,18 +51,19 @@ test.each([8000, 16_000] as const)(
       throw error;
     });
     closeVoice = () => lifecycle.close();
-    const voice = await buildVoice({
+    const context: unknown = {
       config: loadConfig({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' }),
-      conversations: memory.engine,
-      stores: {
-        history: {
-          addEvents: async () => undefined,
-          addMessages: async () => undefined,
-          addHeard: async () => undefined,
+      storage: {
+        stores: {
+          history: {
+            addEvents: async () => undefined,
+            addMessages: async () => undefined,
+            addHeard: async () => undefined,
+          },
+          sessions: { find: async () => undefined, saveTurn: async () => undefined },
+          calls: { find: async () => undefined, setAnsweringMachine: async () => undefined },
+          releases: { find: async () => undefined },
         },
-        sessions: { find: async () => undefined, saveTurn: async () => undefined },
-        calls: { find: async () => undefined, setAnsweringMachine: async () => undefined },
-        releases: { find: async () => undefined },
       },
       credentials: new ProjectCredentialCache(
         async () => [],
@@ -75,11 +77,13 @@ test.each([8000, 16_000] as const)(
         find: async () => undefined,
         drop: async () => undefined,
       },
-      metrics: createSessionMetrics(new Registry()),
+      sessionMetrics: createSessionMetrics(new Registry()),
+      warn: () => undefined,
       clock: systemClock,
       logger: pino({ level: 'silent' }),
       lifecycle,
-    });
+    };
+    const voice = await buildVoice(context as ThreadContext, memory.engine);
     const stream = createSimulatedStream({ clock: createSimulatedClock(), sampleRateHz });
     const report = voice.serve(stream);
     const messages = () => memory.records.flatMap((record) => record.messages);

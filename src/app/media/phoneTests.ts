@@ -1,28 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import type { Logger } from 'pino';
-import type { PatternMatcher } from '../../agents/schemaChecker.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { MakeId } from '../../base/values/ids.ts';
 import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 import { cacheReleases } from '../../engine/session/releases.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
-import type { LiveEvents } from '../../events/liveEvents.ts';
-import type { createStorage } from '../../infra/postgres/storage.ts';
-import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import { startTestWorker } from '../../infra/redis/queues/testQueue.ts';
-import type { KnownPeer } from '../../telephony/control/sipServer.ts';
 import { TestCalls } from '../../telephony/trunks/testCalls.ts';
 import { playPhone } from '../../testing/phone/playPhone.ts';
 import type { PlayRequest } from '../../testing/play/runPlay.ts';
 import { PlaySlots } from '../../testing/runs/playSlots.ts';
 import { runTestJob, type TestJob } from '../../testing/runs/runTestJob.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
-import type { Lifecycle } from '../lifecycle.ts';
+import type { NodeContext } from '../node/node.ts';
 import { runEnded } from '../services/tests.ts';
 import type { Config } from '../settings/config.ts';
 import { LOOPBACK } from '../simulator/carrier.ts';
 import { TestCallers } from '../simulator/testCallers.ts';
+import type { BuiltTelephony } from './telephony.ts';
 
 /** The rest of the node's calls are for callers who are no test. */
 const SHARE_OF_TESTS = 0.75;
@@ -31,22 +25,6 @@ const MAX_PHONES = 2 * MAX_CONCURRENCY;
 const BUSY_RETRY_MS = 500;
 const HAND_OVER_MS = 100;
 const SECRET_BYTES = 24;
-
-export interface PhoneTestParts {
-  readonly storage: ReturnType<typeof createStorage>;
-  readonly jobs: JobQueues;
-  readonly models: ModelChoice;
-  readonly sandbox: PatternMatcher;
-  readonly testCalls: TestCalls | undefined;
-  readonly setKnownPeers: (peers: readonly KnownPeer[]) => void;
-  readonly capacity: Pick<NodeCapacity, 'inUse' | 'limit'>;
-  readonly callRefusal: () => CallwayError | undefined;
-  readonly liveEvents: LiveEvents;
-  readonly clock: Clock;
-  readonly makeId: MakeId;
-  readonly logger: Logger;
-  readonly lifecycle: Lifecycle;
-}
 
 /** @returns The test calls; undefined where a drachtio-server takes the calls. */
 export function buildTestCalls(
@@ -61,26 +39,31 @@ export function buildTestCalls(
 }
 
 /** Takes jobs with phone cases, while live calls leave room for them. */
-export function startPhoneTests(parts: PhoneTestParts): void {
-  const { storage, jobs, testCalls, capacity, callRefusal, liveEvents, clock, makeId, lifecycle } = parts;
+export function startPhoneTests(
+  node: NodeContext,
+  models: ModelChoice,
+  capacity: NodeCapacity,
+  testCalls: TestCalls | undefined,
+  setKnownPeers: BuiltTelephony['setKnownPeers'],
+): void {
+  const { storage, jobs, sandbox, callRefusal, liveEvents, clock, makeId, lifecycle } = node;
   const { testRuns, releases, calls, history } = storage.stores;
-  const logger = parts.logger.child({ part: 'tests' });
-  const callers =
-    testCalls && new TestCallers({ testCalls, setKnownPeers: parts.setKnownPeers, clock, logger });
-  const playerDeps = { ...parts, patterns: parts.sandbox, calls, history };
+  const logger = node.logger.child({ part: 'tests' });
+  const callers = testCalls && new TestCallers({ testCalls, setKnownPeers, clock, logger });
   const mostPhones = Math.min(MAX_PHONES, Math.ceil(capacity.limit * SHARE_OF_TESTS));
   const deps = {
     testRuns,
     releases: cacheReleases(releases),
     play: async (play: PlayRequest, signal: AbortSignal) => {
       if (!callers) throw noCallers();
-      return await playPhone({ ...playerDeps, callers }, play, signal);
+      const player = { callers, models, patterns: sandbox, calls, history, clock, makeId };
+      return await playPhone(player, play, signal);
     },
     slots: new PlaySlots(mostPhones),
     clock,
     makeId,
     liveEvents,
-    onEnded: runEnded({ logger, liveEvents }),
+    onEnded: runEnded(logger, liveEvents),
     onError: (error: unknown, what: string) => logger.warn({ err: error }, what),
   };
   const stopping = new AbortController();

@@ -34,10 +34,12 @@ export interface TelephonyParts {
   /** Closed with the telephony. */
   readonly server: SipServerAccess;
   readonly media: MediaEngine;
-  readonly trunks: Pick<TrunkStore, 'active'>;
-  readonly numbers: Pick<PhoneNumberStore, 'findHolder'>;
-  readonly traceSink: TraceSink;
-  readonly dialogs: DialogStore;
+  readonly stores: {
+    readonly trunks: Pick<TrunkStore, 'active'>;
+    readonly phoneNumbers: Pick<PhoneNumberStore, 'findHolder'>;
+    readonly sipTraces: TraceSink;
+    readonly dialogs: DialogStore;
+  };
   readonly leases: Leases;
   readonly board: TrunkHealthStore;
   /** Records rejected inbound calls; undefined in the simulator. */
@@ -68,13 +70,13 @@ export interface BuiltTelephony {
 
 /** Connects to the SIP server and starts to monitor the trunks. */
 export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTelephony> {
-  const { config, clock, server } = parts;
+  const { config, clock, server, stores } = parts;
   const logger = parts.logger.child({ part: 'telephony' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const common = { clock, onError, random: Math.random, makeToken: () => randomBytes(8).toString('hex') };
 
-  const { trunks: store, bus } = parts;
-  const directory = new TrunkDirectory({ ...common, store, bus, resolve: resolveSipHost });
+  const { bus } = parts;
+  const directory = new TrunkDirectory({ ...common, store: stores.trunks, bus, resolve: resolveSipHost });
   await directory.start();
   let others: readonly KnownPeer[] = [];
   const updatePeers = () => server.setKnownPeers([...directory.peers, ...others]);
@@ -91,9 +93,9 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
       ? connected
       : publicTargetsOnly(connected, { resolve: resolveSipHost, isPrivatePeer });
   logConnection(control, logger);
-  const tracing = { ...common, source: server.traces ?? traceFromControl(control), sink: parts.traceSink };
-  const dialogs = new DialogRecords({ store: parts.dialogs, clock, onError });
-  const routing = { numbers: parts.numbers, takesPendingClaims: config.NUMBER_OWNERSHIP === 'open' };
+  const tracing = { ...common, source: server.traces ?? traceFromControl(control), sink: stores.sipTraces };
+  const dialogs = new DialogRecords({ store: stores.dialogs, clock, onError });
+  const routing = { numbers: stores.phoneNumbers, takesPendingClaims: config.NUMBER_OWNERSHIP === 'open' };
   const log = (fields: object, message: string) => logger.warn(fields, message);
   const rejections =
     parts.rejections && new InboundRejections({ ...common, ...routing, ...parts.rejections, directory, log });
@@ -112,12 +114,12 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     serviceRoute: async (trunkId) => (await parts.board.read([trunkId])).get(trunkId)?.serviceRoute ?? [],
     showsTrying: server.showsTrying,
-    ...(parts.testCalls ? { testCalls: parts.testCalls } : {}),
+    testCalls: parts.testCalls,
   });
   const trunkMonitors = startTrunkMonitors(parts, { ...common, directory, control }, logger);
   const stopEndingLostDialogs = endLostDialogs({
     ...common,
-    store: parts.dialogs,
+    store: stores.dialogs,
     control,
     directory,
     onEnded: ({ callId }, status) => logger.info({ callId, status }, 'BYE sent for a call of a failed node'),

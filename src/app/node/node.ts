@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 import type { App } from '../../api/ports.ts';
-import { createSealer, type Sealer } from '../../base/sealer.ts';
+import { createSealer } from '../../base/sealer.ts';
 import { systemClock } from '../../base/values/clock.ts';
 import { advertisedAddress } from '../../calls/nodes/nodeAddress.ts';
 import type { Bucket } from '../../infra/objectStore/bucket.ts';
@@ -40,7 +40,6 @@ import { createThreadContext, type ThreadContext, targetPolicyOf } from './threa
 /** The context that all roles of a node share: settings, stores, clients and clocks. */
 export interface NodeContext extends ThreadContext, Admission {
   readonly adminToken: string;
-  readonly sealer: Sealer;
   readonly secretsKey: Uint8Array;
   readonly bucket: Bucket | undefined;
   /** Opens a connection for subscriptions. */
@@ -104,15 +103,26 @@ export async function openNode(
   lifecycle.onClose(await clock.follow(database));
   const nodeId = await readNodeId(config);
   const connect = redisConnector(redisUrl, clock, logger, lifecycle);
-  const parts = { config, logger, lifecycle, clock, nodeId, database, redis: connect('commands') };
+  const providerHealth = createProviderHealth(config, logger, clock);
+  const metrics = buildMetrics(providerHealth);
+  const context = await createThreadContext({
+    config,
+    logger,
+    lifecycle,
+    clock,
+    nodeId,
+    database,
+    redis: connect('commands'),
+    sealer,
+    sessionMetrics: metrics.sessions,
+    warn: (message, fields) => logger.warn(fields, message),
+  });
   const state: NodeState = { draining: new AbortController() };
   const isDraining = () => state.draining.signal.aborted;
   const voiceThreads = () => state.voiceThreads;
   const jobs = openJobs(redisUrl, logger);
-  const providerHealth = createProviderHealth(config, logger, clock);
   return {
-    ...(await createThreadContext(parts, sealer)),
-    sealer,
+    ...context,
     adminToken,
     secretsKey,
     media,
@@ -123,8 +133,8 @@ export async function openNode(
     databaseServer,
     redisUrl,
     jobs,
-    ...buildAdmission({ config, media, voiceThreads, jobs, clock, logger, lifecycle, isDraining }),
-    metrics: buildMetrics(providerHealth),
+    ...buildAdmission(context, { media, voiceThreads, jobs, isDraining }),
+    metrics,
     providerHealth,
     publicUrl: () => config.PUBLIC_URL ?? addressOf(state.app, config.HOST),
     nodeUrl: () => config.NODE_URL ?? addressOf(state.app, advertisedAddress(config.HOST)),

@@ -2,25 +2,20 @@ import type { Logger } from 'pino';
 
 import { EventLoopWait } from '../../base/async/eventLoopWait.ts';
 import { type CallwayError, nodeDraining, nodeOverloaded } from '../../base/errors.ts';
-import type { Clock } from '../../base/values/clock.ts';
 import { type DelayMeter, type LoadChange, OverloadMonitor } from '../../calls/limits/overloadMonitor.ts';
 import { voiceUnavailable } from '../../calls/nodes/voiceNodeSelector.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
 import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
-import type { Lifecycle } from '../lifecycle.ts';
-import type { Config } from '../settings/config.ts';
 import { CALL_QUEUE, callQueueMeter, eventLoopMeter, rtpMeter, voiceMeter } from './delayMeters.ts';
+import type { ThreadContext } from './threadContext.ts';
 
-export interface OverloadParts {
-  readonly config: Config;
+/** What may be late on a node. */
+export interface NodeLoad {
   readonly media: ThreadedMediaEngine | undefined;
   /** The voice threads; undefined without the role `voice`, and until they are started. */
   readonly voiceThreads: () => Pick<VoiceThreads, 'running' | 'tellOverload'> | undefined;
   readonly jobs: JobQueues;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly lifecycle: Lifecycle;
   readonly isDraining: () => boolean;
 }
 
@@ -34,13 +29,16 @@ export interface Admission {
   readonly callRefusal: () => CallwayError | undefined;
 }
 
-export function buildAdmission(parts: OverloadParts): Admission {
-  const { clock, logger, lifecycle, voiceThreads, isDraining } = parts;
+export function buildAdmission(context: ThreadContext, load: NodeLoad): Admission {
+  const { clock, logger, lifecycle } = context;
+  const { voiceThreads, isDraining } = load;
   const onChange = (change: LoadChange) => {
     logChange(logger, change);
     voiceThreads()?.tellOverload(isOverloaded());
   };
-  const overload = lifecycle.closing(new OverloadMonitor({ meters: metersOf(parts), clock, onChange }));
+  const overload = lifecycle.closing(
+    new OverloadMonitor({ meters: metersOf(context, load), clock, onChange }),
+  );
   const isOverloaded = () => overload.lateParts.some((part) => part !== CALL_QUEUE);
   const refusal = (isLate: boolean): CallwayError | undefined => {
     if (isDraining()) return nodeDraining();
@@ -55,7 +53,10 @@ export function buildAdmission(parts: OverloadParts): Admission {
   };
 }
 
-function metersOf({ config, media, voiceThreads, jobs, clock, lifecycle }: OverloadParts): DelayMeter[] {
+function metersOf(
+  { config, clock, lifecycle }: ThreadContext,
+  { media, voiceThreads, jobs }: NodeLoad,
+): DelayMeter[] {
   const { OVERLOAD_EVENT_LOOP_MS, OVERLOAD_RTP_MS, OVERLOAD_QUEUE_MS, ROLES } = config;
   const meters: DelayMeter[] = [];
   if (OVERLOAD_EVENT_LOOP_MS > 0) {

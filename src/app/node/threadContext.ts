@@ -20,16 +20,18 @@ import { LiveEventPublisher } from '../../infra/redis/events/publisher.ts';
 import { redisSessionCounter } from '../../infra/redis/limits/sessionCounter.ts';
 import { redisTurnCheckpoints } from '../../infra/redis/nodes/turnCheckpoints.ts';
 import { Sandbox } from '../../infra/sandbox/sandbox.ts';
+import type { ProviderOptions } from '../../models/providerOptions.ts';
 import { ProjectCredentialCache } from '../../models/selection/projectCredentialCache.ts';
 import { EventForwarder } from '../../webhooks/eventForwarder.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
+import type { ThreadMetrics } from '../voice/threadReports.ts';
 import { buildTracing } from './tracing.ts';
 
 const USER_AGENT = 'callway';
 
 /** What a thread is started with. */
-export interface ThreadParts {
+export interface ThreadStart {
   readonly config: Config;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
@@ -38,10 +40,15 @@ export interface ThreadParts {
   readonly nodeId: string;
   readonly database: Database;
   readonly redis: RedisConnection;
+  readonly sealer: Sealer;
+  /** Counts turns, utterances and the answers of providers. */
+  readonly sessionMetrics: ThreadMetrics;
+  /** Reports what is not configured or installed. */
+  readonly warn: ProviderOptions['warn'];
 }
 
 /** What conversations run on. The main thread has it, and each voice thread for itself. */
-export interface ThreadContext extends ThreadParts {
+export interface ThreadContext extends ThreadStart {
   readonly makeId: MakeId;
   /** Decides which addresses users may configure. */
   readonly targetPolicy: TargetPolicy;
@@ -50,7 +57,6 @@ export interface ThreadContext extends ThreadParts {
   /** The projects' shares of the event loop. */
   readonly shares: ComputeShares;
   readonly storage: ReturnType<typeof createStorage>;
-  readonly sealer: Sealer;
   /** The credentials of projects, for the vendors that their agents name. */
   readonly credentials: ProjectCredentialCache;
   readonly turnCheckpoints: TurnCheckpointStore;
@@ -62,8 +68,8 @@ export interface ThreadContext extends ThreadParts {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-export async function createThreadContext(parts: ThreadParts, sealer: Sealer): Promise<ThreadContext> {
-  const { config, logger, lifecycle, clock, nodeId, database, redis } = parts;
+export async function createThreadContext(start: ThreadStart): Promise<ThreadContext> {
+  const { config, logger, lifecycle, clock, nodeId, database, redis, sealer } = start;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   // Before evaluations count for projects.
   warmUpEvaluation();
@@ -92,7 +98,7 @@ export async function createThreadContext(parts: ThreadParts, sealer: Sealer): P
     clock,
   };
   return {
-    ...parts,
+    ...start,
     makeId: uuidV7,
     targetPolicy,
     client: lifecycle.closing(
@@ -101,7 +107,6 @@ export async function createThreadContext(parts: ThreadParts, sealer: Sealer): P
     sandbox: lifecycle.closing(new Sandbox({ clock })),
     shares: new ComputeShares({ clock }),
     storage,
-    sealer,
     credentials: new ProjectCredentialCache(storage.stores.providerCredentials.all, clock, (error) =>
       onError(error, 'provider credentials of a project not read'),
     ),

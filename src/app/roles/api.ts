@@ -3,12 +3,10 @@ import { join } from 'node:path';
 
 import { createApiAuthenticator } from '../../agents/accounts/apiAuthenticator.ts';
 import { requireVendorQuotas } from '../../agents/accounts/dayQuotas.ts';
-import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import { createHttpMetrics } from '../../api/metrics.ts';
 import type { App, Dependency, HttpSettings } from '../../api/ports.ts';
 import { createServer } from '../../api/server.ts';
 import { packagePath } from '../../base/packagePath.ts';
-import { createToolRunner } from '../../engine/tools/toolRunner.ts';
 import { RedisEventFeed } from '../../infra/redis/events/eventFeed.ts';
 import { redisEventLog } from '../../infra/redis/events/eventLog.ts';
 import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
@@ -42,7 +40,8 @@ export async function buildApi(
   dependencies: readonly Dependency[],
 ): Promise<App> {
   const { storage, redis, adminToken, clock, lifecycle, metrics, onError } = node;
-  const { conversations, mcpServers, knowledge, calls, customers, recordings, webhooks, tests } = services;
+  const { conversations, mcpServers, tools, knowledge, calls, customers, recordings, webhooks, tests } =
+    services;
   const { mediaFiles } = services;
   const revocations = redisRevocations(redis, node.connectSubscriber());
   const authenticator = createApiAuthenticator({
@@ -67,7 +66,7 @@ export async function buildApi(
     schemas: node.sandbox,
     pathways: node.sandbox,
     mcpServers,
-    tools: createToolRunner({ ...node, mcpServers, templates: createTemplateCache(), schemas: node.sandbox }),
+    tools,
     authenticator,
     revocations,
     consoleSessions: redisConsoleSessions(redis, node.sealer),
@@ -88,12 +87,8 @@ export async function buildApi(
     voices: buildVoiceCatalog(node),
     speechPreview: new SpeechPreview({
       ...node,
-      providers: buildSpeechProviders({
-        ...node,
-        // A key that was just saved is heard at once.
-        projectCredentials: storage.stores.providerCredentials.all,
-        metrics: metrics.sessions,
-      }),
+      // A key that was just saved is heard at once.
+      providers: buildSpeechProviders(node, node.logger, storage.stores.providerCredentials.all),
       forWholeTexts,
       requireCharacters: (projectId) => requireVendorQuotas(node.dayQuotas, projectId, ['charactersPerDay']),
     }),

@@ -12,7 +12,6 @@ import { buildTestCalls, startPhoneTests } from '../media/phoneTests.ts';
 import { buildTelephony } from '../media/telephony.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
-import { readerAhead } from '../voice/readAhead.ts';
 
 /** Recordings of calls that were removed are on this node for at most this time. */
 const ORPHANED_RECORDINGS_MS = 10 * 60_000;
@@ -33,7 +32,7 @@ export async function buildMediaRole(
 ): Promise<MediaRole | undefined> {
   const { config, media, sipServer, metrics, storage, lifecycle, clock, logger } = node;
   if (!media || !sipServer) return undefined;
-  const { calls, conversations, recordings, mediaFiles } = services;
+  const { calls, recordings } = services;
   const removeOrphans = () => recordings.calls.removeOrphans(storage.stores.calls.existing);
   lifecycle.onClose(
     repeat(clock, ORPHANED_RECORDINGS_MS, removeOrphans, (error) =>
@@ -42,57 +41,36 @@ export async function buildMediaRole(
   );
   const capacity = new NodeCapacity(maxCalls(config));
   const testCalls = buildTestCalls(config, sipServer.port, clock);
-  const telephony = await buildTelephony({
+  const { dependency, telephony, setKnownPeers, close } = await buildTelephony({
     config,
     server: sipServer,
     media,
-    clock,
-    logger,
-    trunks: storage.stores.trunks,
-    numbers: storage.stores.phoneNumbers,
-    traceSink: storage.stores.sipTraces,
-    dialogs: storage.stores.dialogs,
+    stores: storage.stores,
     leases: calls.leases,
     board: metrics.trunks(calls.health, clock.monotonicMs),
     rejections: { store: calls.rejections, metrics: metrics.calls },
     liveEvents: node.liveEvents,
     bus: calls.bus,
     testCalls,
+    clock,
+    logger,
   });
-  lifecycle.onClose(() => telephony.close());
+  lifecycle.onClose(close);
   metrics.watchCalls(mediaLoad(config, media, capacity));
   metrics.watchMedia(media);
   metrics.watchSip(sipServer);
+  const { mediaStreams, voiceNodes } = streams;
+  const supervisorUrl = (address: SupervisorAddress) => supervisorUrlOf(config, mediaStreams, address);
   return {
-    dependency: telephony.dependency,
+    dependency,
     buildCallNode: () =>
-      buildCallNode({
-        ...node,
-        ...streams,
-        calls,
-        conversations,
-        mediaFiles,
-        telephony: telephony.telephony,
-        recordings: recordings.calls,
-        metrics: metrics.calls,
-        readAhead: readerAhead(node, conversations),
-        supervisorUrl: (address) => supervisorUrl(config, streams.mediaStreams, address),
-        capacity,
-        drainMs: config.DRAIN_SECONDS * 1000,
-      }),
-    startPhoneTests: () =>
-      startPhoneTests({
-        ...node,
-        models: services.models,
-        testCalls,
-        setKnownPeers: telephony.setKnownPeers,
-        capacity,
-      }),
+      buildCallNode(node, services, { telephony, mediaStreams, voiceNodes, capacity, supervisorUrl }),
+    startPhoneTests: () => startPhoneTests(node, services.models, capacity, testCalls, setKnownPeers),
   };
 }
 
 /** Other nodes reach the media thread directly, or by this node's HTTP server where it has an address for them. */
-async function supervisorUrl(
+async function supervisorUrlOf(
   { HOST, NODE_URL }: NodeContext['config'],
   mediaStreams: MediaStreams,
   { port, path }: SupervisorAddress,

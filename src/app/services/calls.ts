@@ -1,14 +1,6 @@
-import type { Logger } from 'pino';
-
-import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import type { TransferTargetInput } from '../../agents/transferTarget.ts';
 import type { CallService } from '../../api/ports.ts';
-import type { CallwayError } from '../../base/errors.ts';
-import type { Tracer } from '../../base/tracing.ts';
-import type { Clock } from '../../base/values/clock.ts';
-import type { MakeId } from '../../base/values/ids.ts';
 import type { Call } from '../../calls/call.ts';
-import type { CallMetrics } from '../../calls/callMetrics.ts';
 import { CallLimiter } from '../../calls/limits/callLimiter.ts';
 import { CallRequests } from '../../calls/nodes/callRequests.ts';
 import { type CallSweeperDeps, startCallSweeper } from '../../calls/nodes/callSweeper.ts';
@@ -17,19 +9,12 @@ import { type NodeRegistrationDeps, registerNode } from '../../calls/nodes/nodeR
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { CallControl } from '../../calls/runner/callControl.ts';
 import { CallFinisher } from '../../calls/runner/callFinisher.ts';
-import { acceptCall } from '../../calls/setup/acceptCall.ts';
+import { type AcceptCallDeps, acceptCall } from '../../calls/setup/acceptCall.ts';
 import { type DueCallsDeps, startDueCalls } from '../../calls/setup/dueCalls.ts';
 import { readTrunkHealth } from '../../calls/trunks/trunkHealth.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
-import {
-  CHECKPOINT_STALE_MS,
-  recoverInterruptedTurn,
-  type TurnCheckpointStore,
-} from '../../engine/session/interruptedTurn.ts';
+import { CHECKPOINT_STALE_MS, recoverInterruptedTurn } from '../../engine/session/interruptedTurn.ts';
 import type { ReleaseStore } from '../../engine/session/releases.ts';
-import type { LiveEvents } from '../../events/liveEvents.ts';
-import type { createStorage } from '../../infra/postgres/storage.ts';
-import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
 import { redisTrunkSlots } from '../../infra/redis/limits/trunkSlots.ts';
 import { redisLeases } from '../../infra/redis/locks/leases.ts';
@@ -38,30 +23,8 @@ import { redisNodeBus } from '../../infra/redis/nodes/nodeBus.ts';
 import { redisSipRejections } from '../../infra/redis/nodes/sipRejections.ts';
 import { redisTrunkHealth } from '../../infra/redis/nodes/trunkHealth.ts';
 import { redisCallQueue } from '../../infra/redis/queues/callQueue.ts';
-import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import { Lifecycle } from '../lifecycle.ts';
-
-export interface CallParts {
-  readonly storage: ReturnType<typeof createStorage>;
-  readonly jobs: JobQueues;
-  readonly redis: RedisConnection;
-  /** A connection for subscriptions only. */
-  readonly subscriber: RedisConnection;
-  readonly conversations: ConversationEngine;
-  readonly turnCheckpoints: TurnCheckpointStore;
-  readonly recordings: CallRecordings;
-  readonly metrics: CallMetrics;
-  readonly liveEvents: LiveEvents;
-  /** Webhooks may be due. */
-  readonly onFact: () => void;
-  readonly usage: UsageMeter;
-  readonly nodeId: string;
-  readonly orderRefusal: () => CallwayError | undefined;
-  readonly clock: Clock;
-  readonly makeId: MakeId;
-  readonly tracer: Tracer;
-  readonly logger: Logger;
-}
+import type { NodeContext } from '../node/node.ts';
 
 type SharedPorts = ReturnType<typeof redisPorts>;
 
@@ -81,21 +44,26 @@ export interface BuiltCalls extends SharedPorts {
   close(): Promise<void>;
 }
 
-export function buildCalls(parts: CallParts): BuiltCalls {
-  const { storage, conversations, recordings, liveEvents, clock, nodeId } = parts;
+/** @param onFact - Webhooks may be due. */
+export function buildCalls(
+  node: NodeContext,
+  conversations: ConversationEngine,
+  recordings: CallRecordings,
+  onFact: () => void,
+): BuiltCalls {
+  const { storage, liveEvents, clock, makeId, nodeId, logger, onError } = node;
   const { calls, projects } = storage.stores;
-  const onError = (error: unknown, what: string) => parts.logger.warn({ err: error }, what);
-  const ports = redisPorts(parts, onError);
+  const ports = redisPorts(node);
   const { lock, slots, usage, queue, bus, leases } = ports;
   const limiter = new CallLimiter({
     projects,
     phoneNumbers: storage.stores.phoneNumbers,
     trunks: storage.stores.trunks,
     usage,
-    meter: parts.usage,
+    meter: node.usage,
     clock,
-    metrics: parts.metrics,
-    onRefused: (projectId, reason) => parts.logger.warn({ projectId, reason }, 'call refused'),
+    metrics: node.metrics.calls,
+    onRefused: (projectId, reason) => logger.warn({ projectId, reason }, 'call refused'),
   });
   const finisher = new CallFinisher({
     calls,
@@ -103,7 +71,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     recordFact: storage.outbox.recordFact,
     recoverInterruptedTurn: ({ projectId, sessionId }) =>
       recoverInterruptedTurn(
-        { sessions: storage.stores.sessions, checkpoints: parts.turnCheckpoints, clock },
+        { sessions: storage.stores.sessions, checkpoints: node.turnCheckpoints, clock },
         projectId,
         sessionId,
         CHECKPOINT_STALE_MS,
@@ -111,20 +79,20 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     lock,
     slots,
     limiter,
-    usage: parts.usage,
+    usage: node.usage,
     liveEvents,
     recordingUrl: (key) => recordings.url(key),
-    onFact: parts.onFact,
+    onFact,
     now: clock.now,
     onError,
   });
-  const requests = new CallRequests({ bus, clock, makeId: parts.makeId });
+  const requests = new CallRequests({ bus, clock, makeId });
   const control = new CallControl({
     calls,
     finisher,
     queue,
     limiter,
-    transferTargets: (call) => transferTargetsOf(parts, call),
+    transferTargets: (call) => transferTargetsOf(conversations, storage.stores.releases, call),
     hasMedia: async (projectId, mediaId) =>
       (await storage.stores.mediaFiles.find(projectId, mediaId)) !== undefined,
     hasTrunk: async (projectId, trunkId) =>
@@ -156,7 +124,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     control,
     requests,
     nodeId,
-    service: callService(parts, ports, limiter, control, onError),
+    service: callService(node, conversations, recordings, ports, limiter, control),
     startSweeper() {
       lifecycle.onClose(startCallSweeper(nodeDeps));
       lifecycle.onClose(startDueCalls(nodeDeps));
@@ -170,23 +138,16 @@ export function buildCalls(parts: CallParts): BuiltCalls {
 
 /** Returns the transfer targets of the release that the call's session runs on. */
 export async function transferTargetsOf(
-  {
-    conversations,
-    storage,
-  }: Pick<CallParts, 'conversations'> & {
-    readonly storage: { stores: { releases: Pick<ReleaseStore, 'find'> } };
-  },
+  conversations: Pick<ConversationEngine, 'find'>,
+  releases: Pick<ReleaseStore, 'find'>,
   { projectId, sessionId }: Call,
 ): Promise<readonly TransferTargetInput[] | null> {
   const session = await conversations.find(projectId, sessionId);
-  const release = session && (await storage.stores.releases.find(projectId, session.releaseId));
+  const release = session && (await releases.find(projectId, session.releaseId));
   return release?.agent.transferTargets ?? null;
 }
 
-function redisPorts(
-  { redis, subscriber, jobs, nodeId, storage: { stores } }: CallParts,
-  onError: (error: unknown, what: string) => void,
-) {
+function redisPorts({ redis, connectSubscriber, jobs, nodeId, storage: { stores }, onError }: NodeContext) {
   return {
     lock: redisNumberLock(redis),
     slots: redisTrunkSlots(redis, stores.slotHolders),
@@ -195,30 +156,34 @@ function redisPorts(
     rejections: redisSipRejections(redis),
     leases: redisLeases(redis, nodeId),
     queue: redisCallQueue(jobs),
-    bus: redisNodeBus({ publisher: redis, subscriber, onError }),
+    bus: redisNodeBus({ publisher: redis, subscriber: connectSubscriber(), onError }),
   };
 }
 
 function callService(
-  { storage, conversations, recordings, metrics, liveEvents, orderRefusal, clock, makeId, tracer }: CallParts,
+  { storage, metrics, liveEvents, orderRefusal, clock, makeId, tracer, onError }: NodeContext,
+  conversations: ConversationEngine,
+  recordings: CallRecordings,
   { lock, queue, health, slots, bus, rejections }: SharedPorts,
   limiter: CallLimiter,
   control: CallControl,
-  onError: (error: unknown, what: string) => void,
 ): CallService {
   const { phoneNumbers, trunks } = storage.stores;
-  const ports = {
+  const acceptDeps: AcceptCallDeps = {
     phoneNumbers,
     trunks,
     conversations,
     limiter,
     lock,
     queue,
-    metrics,
+    metrics: metrics.calls,
     liveEvents,
     orderRefusal,
+    clock,
+    makeId,
+    tracer,
+    onError,
   };
-  const acceptDeps = { ...ports, clock, makeId, tracer, onError };
   return {
     accept: (order, insertOnce) => acceptCall(acceptDeps, order, insertOnce),
     hangUp: (projectId, callId) => control.hangUp(projectId, callId),

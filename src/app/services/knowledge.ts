@@ -1,13 +1,10 @@
 import { join } from 'node:path';
 import type { KnowledgeService } from '../../api/ports.ts';
-import type { MakeId } from '../../base/values/ids.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
-import type { Bucket } from '../../infra/objectStore/bucket.ts';
 import { bucketDocuments } from '../../infra/objectStore/documents/bucketDocuments.ts';
 import { documentsWithFallback } from '../../infra/objectStore/documents/documentsWithFallback.ts';
 import { localDocuments, UPLOADS_FOLDER } from '../../infra/objectStore/documents/localDocuments.ts';
 import { ingestionQueue, startIngestionWorker } from '../../infra/redis/queues/ingestionQueue.ts';
-import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { DocumentFiles } from '../../knowledge/files.ts';
 import { DocumentParser } from '../../knowledge/ingest/documentParser.ts';
 import { ingest } from '../../knowledge/ingest/ingest.ts';
@@ -15,27 +12,22 @@ import { INGESTION_CONCURRENCY, IngestionShares } from '../../knowledge/ingest/i
 import { startIngestionSweeps } from '../../knowledge/ingest/sweeps.ts';
 import { createDocuments } from '../../knowledge/intake/documents.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../models/ports/embedder.ts';
-import { buildKnowledgeSearch, type SearchParts } from './knowledgeSearch.ts';
+import type { NodeContext } from '../node/node.ts';
+import { buildKnowledgeSearch } from './knowledgeSearch.ts';
 
 /** The retries of one attempt. The queue makes more attempts, and the dataset shows why. */
 const DOCUMENT_RETRIES = { maxAttempts: 2, timeoutMs: 60_000 } as const;
 
-export interface KnowledgeParts extends SearchParts {
-  readonly bucket: Bucket | undefined;
-  readonly jobs: JobQueues;
-  readonly makeId: MakeId;
-}
-
 /** Upload and search of documents; nodes of the role `worker` also ingest them. */
 export async function buildKnowledge(
-  parts: KnowledgeParts,
+  node: NodeContext,
 ): Promise<KnowledgeService & { readonly search: KnowledgeRetriever; readonly files: DocumentFiles }> {
-  const { config, storage, jobs, clock, makeId, lifecycle } = parts;
+  const { config, storage, jobs, clock, makeId, lifecycle } = node;
   const { stores } = storage;
-  const logger = parts.logger.child({ part: 'knowledge' });
+  const logger = node.logger.child({ part: 'knowledge' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
-  const files = buildFiles(parts);
-  const { embedders, retrieval, search } = await buildKnowledgeSearch(parts);
+  const files = buildFiles(node);
+  const { embedders, retrieval, search } = await buildKnowledgeSearch(node);
   const documents = createDocuments({
     files,
     removals: stores.fileRemovals,
@@ -82,7 +74,7 @@ export async function buildKnowledge(
 }
 
 /** Stores files in the bucket when one is configured; earlier uploads are still read from the data folder. */
-function buildFiles({ config, bucket, clock }: KnowledgeParts): DocumentFiles {
+function buildFiles({ config, bucket, clock }: NodeContext): DocumentFiles {
   const local = localDocuments(join(config.DATA_DIR, UPLOADS_FOLDER));
   if (!bucket) return local;
   const workingFolder = join(config.DATA_DIR, 'documents-in-use');

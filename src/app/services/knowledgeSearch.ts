@@ -1,15 +1,11 @@
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
-import type { createStorage } from '../../infra/postgres/storage.ts';
 import { createKnowledgeRetriever } from '../../knowledge/search/knowledgeRetriever.ts';
 import { createRetrieval, type Retrieval } from '../../knowledge/search/retrieval.ts';
-import { buildEmbedders, type EmbedderLookup, type ProviderParts } from './providers.ts';
+import type { ThreadContext } from '../node/threadContext.ts';
+import { buildEmbedders, type EmbedderLookup } from './providers.ts';
 
 /** A caller waits for a query, and not for a document. */
 const QUERY_RETRIES = { maxAttempts: 2, timeoutMs: 8_000 } as const;
-
-export interface SearchParts extends ProviderParts {
-  readonly storage: ReturnType<typeof createStorage>;
-}
 
 /** Search of documents. */
 export interface KnowledgeSearch {
@@ -19,9 +15,9 @@ export interface KnowledgeSearch {
   readonly search: KnowledgeRetriever;
 }
 
-export async function buildKnowledgeSearch(parts: SearchParts): Promise<KnowledgeSearch> {
-  const { storage, clock } = parts;
-  const embedders = await buildEmbedders({ ...parts, logger: parts.logger.child({ part: 'knowledge' }) });
+export async function buildKnowledgeSearch(context: ThreadContext): Promise<KnowledgeSearch> {
+  const { storage, clock, logger } = context;
+  const embedders = await buildEmbedders(context, logger.child({ part: 'knowledge' }));
   const retrieval = createRetrieval({
     knowledgebases: storage.stores.knowledgebases,
     chunks: storage.chunkSearch,

@@ -1,16 +1,13 @@
 import type { Logger } from 'pino';
-import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { KnownProviders } from '../../agents/pathway/review/providers.ts';
 import type { ProviderCredentialStore } from '../../agents/speech/providerCredentials.ts';
 import type { VoiceCatalog } from '../../agents/speech/voiceCatalog.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { MakeId } from '../../base/values/ids.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
-import { DEFAULT_MAX_RESPONSE_BYTES, type GuardedHttpClient } from '../../http/client.ts';
+import { DEFAULT_MAX_RESPONSE_BYTES } from '../../http/client.ts';
 import { createGuardedFetch } from '../../http/fetch.ts';
 import type { WebSocketGuard } from '../../http/lookup.ts';
 import { createDnsLookup } from '../../http/lookup.ts';
-import type { TargetPolicy } from '../../http/target.ts';
 import { createChatClient } from '../../models/chat/chatClient.ts';
 import { createRetryingEmbedder } from '../../models/failover/retryingEmbedder.ts';
 import type { ChatModel } from '../../models/ports/chatModel.ts';
@@ -30,12 +27,10 @@ import { createBatchChain } from '../../models/recognition/batchChain.ts';
 import { createRecognizerChain } from '../../models/recognition/recognizerChain.ts';
 import { SelectedChatModels } from '../../models/selection/chatModels.ts';
 import { createEndingModelWarnings } from '../../models/selection/endingModels.ts';
-import type { ProjectCredentialCache } from '../../models/selection/projectCredentialCache.ts';
 import { SelectedSpeechEngines } from '../../models/selection/speechEngines.ts';
 import { SelectedSpeechProviders } from '../../models/selection/speechProviders.ts';
 import { createVoiceCatalog } from '../../models/selection/voiceCatalog.ts';
 import { withStreamedSynthesisMetrics, withSynthesisMetrics } from '../../models/speechMetrics.ts';
-import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import {
   CHAT_PROVIDERS,
   type ChatProviderName,
@@ -43,38 +38,21 @@ import {
   STT_PROVIDERS,
   TTS_PROVIDERS,
 } from '../../vendors/registry.ts';
-import type { Lifecycle } from '../lifecycle.ts';
+import type { ThreadContext } from '../node/threadContext.ts';
 import { type Config, providerPrefix, readEnvironment } from '../settings/config.ts';
-
-export interface ProviderParts {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<SessionMetrics, 'providerMetrics'>;
-  readonly lifecycle: Lifecycle;
-  /** Reports what is not configured or installed; default: logs it. */
-  readonly warn?: ProviderOptions['warn'];
-}
-
-export interface ChatParts extends ProviderParts {
-  readonly makeId: MakeId;
-  readonly credentials: ProjectCredentialCache;
-  readonly targetPolicy: TargetPolicy;
-  readonly usage: UsageCounter;
-}
 
 /** Saving does not wait longer for a vendor. */
 const VOICE_LOOKUP_MS = 2500;
 
 /** The chat provider of the settings. */
-export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
-  const { config, lifecycle } = parts;
+export async function buildChat(context: ThreadContext): Promise<ModelChoice> {
+  const { config, lifecycle } = context;
   const credentials = credentialsOf(config, providerPrefix('CHAT_PROVIDER', config.CHAT_PROVIDER));
-  const { chat, onlyModel, close } = await openChat(parts, config.CHAT_PROVIDER, credentials);
+  const { chat, onlyModel, close } = await openChat(context, config.CHAT_PROVIDER, credentials, context.warn);
   lifecycle.onClose(close);
   const models =
     onlyModel === undefined ? config.CHAT_MODELS : { smart: onlyModel, balance: onlyModel, turbo: onlyModel };
-  const chosen = selectedChatModels(parts, chat, models);
+  const chosen = selectedChatModels(context, chat, models);
   return {
     chat,
     choose: (...choice) => chosen.choose(...choice),
@@ -85,26 +63,26 @@ export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
 
 /** The chat models that agents and nodes name. */
 function selectedChatModels(
-  parts: ChatParts,
+  context: ThreadContext,
   installation: ChatModel,
   models: ChatTiers,
 ): SelectedChatModels {
-  const { config, clock, logger, lifecycle, targetPolicy } = parts;
+  const { config, clock, logger, lifecycle, targetPolicy, usage } = context;
   const onError = (err: unknown, what: string) => logger.warn({ err }, what);
-  const warnOfEnd = endingModelWarnings(parts);
+  const warnOfEnd = endingModelWarnings(clock, logger);
   const chosen = new SelectedChatModels({
     endpoint: config.CHAT_PROVIDER,
     installation,
     credentials: (name) => credentialsOf(config, name.toUpperCase()),
-    projectCredentials: parts.credentials,
+    projectCredentials: context.credentials,
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
     open: (endpoint, credentials, guard, owner) =>
-      openChat({ ...parts, warn: () => undefined }, endpoint, credentials, guard, owner),
+      openChat(context, endpoint, credentials, () => undefined, guard, owner),
     models: (endpoint) =>
       endpoint === config.CHAT_PROVIDER || endpoint === 'local' ? models : DEFAULT_CHAT_MODELS[endpoint],
     allowsModel: (model) => config.CHAT_MODELS_ALLOWED?.includes(model) ?? true,
     onModelUsed: (model) => warnOfEnd(model, 'the agent’s chat'),
-    usage: parts.usage,
+    usage,
     clock,
     onError,
   });
@@ -113,22 +91,19 @@ function selectedChatModels(
 }
 
 async function openChat(
-  parts: ChatParts,
+  { config, clock, logger, makeId, sessionMetrics }: ThreadContext,
   endpoint: ChatProviderName,
   credentials: Credentials,
+  warn: ProviderOptions['warn'],
   guard?: WebSocketGuard,
   owner?: 'installation' | 'project',
 ) {
-  const { clock, makeId } = parts;
-  const options = providerOptions(parts, credentials);
+  const options = providerOptions({ config, clock, logger, warn }, credentials);
   const onRefused: ChatOptions['onRefused'] = (fields) =>
-    parts.logger.warn(
-      { endpoint, ...fields },
-      'chat model refuses a parameter, asked without it from now on',
-    );
+    logger.warn({ endpoint, ...fields }, 'chat model refuses a parameter, asked without it from now on');
   const provider = await CHAT_PROVIDERS[endpoint]({ ...options, makeId, onRefused, guard });
   const { timeoutMs, onRetry } = options;
-  const metrics = parts.metrics.providerMetrics('chat', provider.name, owner);
+  const metrics = sessionMetrics.providerMetrics('chat', provider.name, owner);
   const chat = createChatClient(provider, { clock, timeoutMs, onRetry, metrics });
   return { chat, onlyModel: provider.onlyModel, close: () => provider.close() };
 }
@@ -139,47 +114,40 @@ export interface Speech {
 }
 
 /** The speech providers of the settings. */
-export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
-  const { config, clock, metrics, lifecycle } = parts;
+export async function buildSpeech(context: ThreadContext, logger: Logger): Promise<Speech> {
+  const { config, clock, sessionMetrics, lifecycle, warn } = context;
+  const options = (credentials: Credentials) => providerOptions({ config, clock, logger, warn }, credentials);
   const { STT_PROVIDER, STT_MODEL, TTS_PROVIDER, TTS_MODEL, TTS_VOICE } = config;
   const speechToText = await STT_PROVIDERS[STT_PROVIDER]({
-    ...providerOptions(
-      parts,
-      speechCredentialsOf(config, 'stt', providerPrefix('STT_PROVIDER', STT_PROVIDER)),
-    ),
+    ...options(speechCredentialsOf(config, 'stt', providerPrefix('STT_PROVIDER', STT_PROVIDER))),
     model: STT_MODEL,
   });
   lifecycle.onClose(() => speechToText.close());
   const textToSpeech = await TTS_PROVIDERS[TTS_PROVIDER]({
-    ...providerOptions(
-      parts,
-      speechCredentialsOf(config, 'tts', providerPrefix('TTS_PROVIDER', TTS_PROVIDER)),
-    ),
+    ...options(speechCredentialsOf(config, 'tts', providerPrefix('TTS_PROVIDER', TTS_PROVIDER))),
     model: TTS_MODEL,
     voice: TTS_VOICE,
   });
   lifecycle.onClose(() => textToSpeech.close());
-  const recognitionMetrics = metrics.providerMetrics('transcription', speechToText.name);
-  const synthesisMetrics = metrics.providerMetrics('speech', textToSpeech.name);
+  const recognitionMetrics = sessionMetrics.providerMetrics('transcription', speechToText.name);
+  const synthesisMetrics = sessionMetrics.providerMetrics('speech', textToSpeech.name);
   return {
-    speechToText: resilient(parts, speechToText, recognitionMetrics),
+    speechToText: resilient(clock, logger, speechToText, recognitionMetrics),
     textToSpeech: takesWords(textToSpeech)
       ? withStreamedSynthesisMetrics(textToSpeech, synthesisMetrics, clock)
       : withSynthesisMetrics(textToSpeech, synthesisMetrics, clock),
   };
 }
 
-export interface SelectedSpeechParts extends ProviderParts {
-  readonly projectCredentials: ProviderCredentialStore['all'];
-  readonly targetPolicy: TargetPolicy;
-  readonly usage: UsageCounter;
-}
-
 /** The speech providers that agents and nodes name. */
-export function buildSpeechProviders(parts: SelectedSpeechParts): SelectedSpeechProviders {
-  const { config, clock, metrics, logger, lifecycle, targetPolicy } = parts;
+export function buildSpeechProviders(
+  { config, clock, sessionMetrics, lifecycle, targetPolicy, usage }: ThreadContext,
+  logger: Logger,
+  projectCredentials: ProviderCredentialStore['all'],
+): SelectedSpeechProviders {
+  const silent = { config, clock, logger, warn: () => undefined };
   const { STT_PROVIDER, STT_MODEL, TTS_PROVIDER, TTS_MODEL, TTS_VOICE } = config;
-  const warnOfEnd = endingModelWarnings(parts);
+  const warnOfEnd = endingModelWarnings(clock, logger);
   const providers = new SelectedSpeechProviders({
     onModelUsed(model) {
       if (model !== STT_MODEL && model !== TTS_MODEL) warnOfEnd(model, 'the agent’s speech');
@@ -194,11 +162,11 @@ export function buildSpeechProviders(parts: SelectedSpeechParts): SelectedSpeech
       synthesis: { provider: TTS_PROVIDER, model: TTS_MODEL, voice: TTS_VOICE },
     },
     credentials: (name, kind) => speechCredentialsOf(config, kind, name.toUpperCase()),
-    projectCredentials: parts.projectCredentials,
+    projectCredentials,
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
-    options: (credentials) => providerOptions({ ...parts, warn: () => undefined }, credentials),
-    metrics: metrics.providerMetrics,
-    usage: parts.usage,
+    options: (credentials) => providerOptions(silent, credentials),
+    metrics: sessionMetrics.providerMetrics,
+    usage,
     clock,
     onError: (err, what, fields) => logger.warn({ err, ...fields }, what),
   });
@@ -207,17 +175,21 @@ export function buildSpeechProviders(parts: SelectedSpeechParts): SelectedSpeech
 }
 
 /** The speech-to-speech models that agents and nodes name. */
-export function buildSpeechEngines(parts: SelectedSpeechParts): SelectedSpeechEngines {
-  const { config, clock, metrics, logger, lifecycle, targetPolicy } = parts;
-  const warnOfEnd = endingModelWarnings(parts);
+export function buildSpeechEngines(
+  { config, clock, sessionMetrics, lifecycle, targetPolicy, usage }: ThreadContext,
+  logger: Logger,
+  projectCredentials: ProviderCredentialStore['all'],
+): SelectedSpeechEngines {
+  const silent = { config, clock, logger, warn: () => undefined };
+  const warnOfEnd = endingModelWarnings(clock, logger);
   const engines = new SelectedSpeechEngines({
     onModelUsed: (model) => warnOfEnd(model, 'the agent’s engine'),
     credentials: (name) => credentialsOf(config, name.toUpperCase()),
-    projectCredentials: parts.projectCredentials,
+    projectCredentials,
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
-    options: (credentials) => providerOptions({ ...parts, warn: () => undefined }, credentials),
-    metrics: metrics.providerMetrics,
-    usage: parts.usage,
+    options: (credentials) => providerOptions(silent, credentials),
+    metrics: sessionMetrics.providerMetrics,
+    usage,
     clock,
     onError: (err, what) => logger.warn({ err }, what),
   });
@@ -226,17 +198,7 @@ export function buildSpeechEngines(parts: SelectedSpeechParts): SelectedSpeechEn
 }
 
 /** The voices of the vendors that agents and nodes name. */
-export function buildVoiceCatalog({
-  config,
-  storage,
-  client,
-}: {
-  readonly config: Config;
-  readonly storage: {
-    readonly stores: { readonly providerCredentials: Pick<ProviderCredentialStore, 'all'> };
-  };
-  readonly client: GuardedHttpClient;
-}): VoiceCatalog {
+export function buildVoiceCatalog({ config, storage, client }: ThreadContext): VoiceCatalog {
   const request = (headers: Readonly<Record<string, string>>) => ({
     headers,
     redirect: 'error' as const,
@@ -273,18 +235,20 @@ export type EmbedderLookup = (
  * Builds every embedding provider that is configured, whichever the settings select: vectors of one model are found by
  * that model alone.
  */
-export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLookup> {
-  const { config, clock, lifecycle, logger } = parts;
+export async function buildEmbedders(context: ThreadContext, logger: Logger): Promise<EmbedderLookup> {
+  const { config, clock, lifecycle, sessionMetrics, warn } = context;
   const openai = {
     apiKey: config.EMBEDDING_API_KEY ?? config.OPENAI_API_KEY,
     baseUrl: config.EMBEDDING_BASE_URL ?? config.OPENAI_BASE_URL,
   };
   const providers = [await EMBEDDING_PROVIDERS.local()];
   if (openai.apiKey !== undefined || openai.baseUrl !== undefined)
-    providers.push(await EMBEDDING_PROVIDERS.openai(providerOptions(parts, openai)));
+    providers.push(
+      await EMBEDDING_PROVIDERS.openai(providerOptions({ config, clock, logger, warn }, openai)),
+    );
   for (const { close } of providers) lifecycle.onClose(close);
   if (config.EMBEDDING_PROVIDER === 'local')
-    warningOf(parts)(
+    warn(
       'no embeddings endpoint configured: documents are embedded by the local model, which is for English',
       { model: LOCAL_EMBEDDING_MODEL.name },
     );
@@ -294,17 +258,13 @@ export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLook
   return (retries) => (model) => {
     const embedder = embedders.get(model);
     const onRetry = (err: Error) => logger.warn({ err, model }, 'embedding failed, retrying');
-    const metrics = parts.metrics.providerMetrics('embedding', model);
+    const metrics = sessionMetrics.providerMetrics('embedding', model);
     return embedder && createRetryingEmbedder(embedder, { ...retries, clock, metrics, onRetry });
   };
 }
 
 /** A lost connection is made again. */
-function resilient(
-  { clock, logger }: ProviderParts,
-  model: Recognizer,
-  metrics: ProviderMetrics,
-): Recognizer {
+function resilient(clock: Clock, logger: Logger, model: Recognizer, metrics: ProviderMetrics): Recognizer {
   const { name } = model;
   if (!isStreaming(model)) return createBatchChain([{ model, name, metrics }], { clock });
   return createRecognizerChain([{ model, name, metrics }], {
@@ -341,7 +301,7 @@ export function credentialsOf(config: Config, prefix: string): Credentials {
 }
 
 /** The start checks the settings, so that agents' models are left. */
-export function endingModelWarnings({ clock, logger }: Pick<ProviderParts, 'clock' | 'logger'>) {
+export function endingModelWarnings(clock: Clock, logger: Logger) {
   return createEndingModelWarnings({ clock, warn: (message, fields) => logger.warn(fields, message) });
 }
 
@@ -356,21 +316,26 @@ export function speechCredentialsOf(config: Config, kind: 'stt' | 'tts', prefix:
   };
 }
 
-function warningOf({ warn, logger }: ProviderParts): ProviderOptions['warn'] {
-  return warn ?? ((message, fields) => logger.warn(fields, message));
-}
-
 function providerOptions(
-  parts: ProviderParts,
+  {
+    config,
+    clock,
+    logger,
+    warn,
+  }: {
+    readonly config: Config;
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly warn: ProviderOptions['warn'];
+  },
   credentials: Credentials,
-): ProviderOptions & Required<Pick<ProviderOptions, 'onRetry'>> {
-  const { config, clock, logger } = parts;
+) {
   return {
     credentials,
     clock,
     timeoutMs: config.MODEL_TIMEOUT_SECONDS * 1000,
     searchPath: readEnvironment().PATH ?? '',
-    onRetry: (err) => logger.warn({ err }, 'model failed before its first output, retrying'),
-    warn: warningOf(parts),
+    onRetry: (err: unknown) => logger.warn({ err }, 'model failed before its first output, retrying'),
+    warn,
   };
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { requireQuota } from '../../agents/accounts/quotas.ts';
-import type { Clock } from '../../base/values/clock.ts';
 import { storedRecording } from '../../calls/call.ts';
 import type { CallRequests } from '../../calls/nodes/callRequests.ts';
 import type { NodeBus } from '../../calls/nodes/nodeBus.ts';
@@ -8,26 +7,13 @@ import { CallRecordings, callOfRecording } from '../../calls/recording/callRecor
 import { offerRecordings } from '../../calls/recording/offerRecordings.ts';
 import type { RecordingStore } from '../../calls/recording/recordingStore.ts';
 import { createRecordingUrls, type RecordingUrls } from '../../calls/recording/recordingUrls.ts';
-import type { Bucket } from '../../infra/objectStore/bucket.ts';
 import { bucketRecordings } from '../../infra/objectStore/recordings/bucketRecordings.ts';
 import { localRecordings } from '../../infra/objectStore/recordings/localRecordings.ts';
 import { nodeRecordings } from '../../infra/objectStore/recordings/nodeRecordings.ts';
 import { storedRecordingLength } from '../../infra/objectStore/recordings/recordingLength.ts';
 import { createWorkingFolder } from '../../infra/objectStore/recordings/workingFolder.ts';
-import type { createStorage } from '../../infra/postgres/storage.ts';
 import { completeRecording } from '../../media/recording/recordingFile.ts';
-import type { Config } from '../settings/config.ts';
-
-export interface RecordingParts {
-  readonly config: Config;
-  readonly bucket: Bucket | undefined;
-  readonly storage: ReturnType<typeof createStorage>;
-  readonly secretsKey: Uint8Array;
-  readonly publicUrl: () => string;
-  readonly nodeUrl: () => string;
-  readonly clock: Clock;
-  readonly onError: (error: unknown, what: string) => void;
-}
+import type { NodeContext } from '../node/node.ts';
 
 export interface BuiltRecordings {
   readonly store: RecordingStore;
@@ -40,8 +26,8 @@ export interface BuiltRecordings {
 }
 
 /** Recordings in the configured bucket, or in the data folder. */
-export function buildRecordings(parts: RecordingParts): BuiltRecordings {
-  const { config, bucket, storage, secretsKey, publicUrl, nodeUrl, clock, onError } = parts;
+export function buildRecordings(node: NodeContext): BuiltRecordings {
+  const { config, bucket, storage, secretsKey, publicUrl, nodeUrl, clock, onError } = node;
   const store = bucket ? bucketRecordings(bucket) : localRecordings(join(config.DATA_DIR, 'recordings'));
   const urlsAt = (baseUrl: () => string) =>
     createRecordingUrls({

@@ -13,19 +13,14 @@ export type Services = Awaited<ReturnType<typeof buildServices>>;
 
 /** Builds what the roles of a node share: conversations, knowledge, webhooks, recordings, calls and customers. */
 export async function buildServices(node: NodeContext) {
-  const { config, lifecycle, metrics } = node;
+  const { config, lifecycle, storage, makeId, onError } = node;
   const recordings = buildRecordings(node);
-  const models = await buildChat({ ...node, metrics: metrics.sessions });
-  const webhooks = buildWebhooks({
-    ...node,
-    models,
-    recordings: recordings.calls,
-    metrics: metrics.sessions,
-  });
+  const models = await buildChat(node);
+  const webhooks = buildWebhooks(node, models, recordings.calls);
   lifecycle.onClose(() => webhooks.eventDispatcher.close());
   lifecycle.onClose(() => webhooks.dispatcher.close());
-  const knowledge = await buildKnowledge({ ...node, metrics: metrics.sessions });
-  const { mcpServers, conversations } = buildConversations(node, {
+  const knowledge = await buildKnowledge(node);
+  const { conversations, mcpServers, tools } = buildConversations(node, {
     models,
     knowledge: knowledge.search,
     onEnded: () => webhooks.dispatcher.wake(),
@@ -33,29 +28,19 @@ export async function buildServices(node: NodeContext) {
   });
   // Before what its workers use: they hand over their jobs first.
   lifecycle.onClose(() => node.jobs.close());
-  const calls = buildCalls({
-    ...node,
-    subscriber: node.connectSubscriber(),
-    conversations,
-    recordings: recordings.calls,
-    metrics: metrics.calls,
-    onFact: () => webhooks.dispatcher.wake(),
-  });
+  const calls = buildCalls(node, conversations, recordings.calls, () => webhooks.dispatcher.wake());
   lifecycle.onClose(() => calls.close());
-  const mediaFiles = new MediaFiles({
-    ...node,
-    store: node.storage.stores.mediaFiles,
-    files: knowledge.files,
-  });
-  const customers = buildCustomers({ ...node, recordings: recordings.calls });
-  const recordingUrl = (key: string) => recordings.calls.url(key);
-  const tests = buildTests({ ...node, models, knowledge: knowledge.search, mcpServers, recordingUrl });
+  const { mediaFiles: store } = storage.stores;
+  const mediaFiles = new MediaFiles({ store, files: knowledge.files, makeId, onError });
+  const customers = buildCustomers(node, recordings.calls);
+  const tests = buildTests(node, models, knowledge.search, tools, recordings.calls);
   return {
     recordings: { ...recordings, store: recordings.shared(calls.requests) },
     models,
     webhooks,
     knowledge,
     mcpServers,
+    tools,
     conversations,
     calls,
     mediaFiles,

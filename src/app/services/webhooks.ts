@@ -1,47 +1,32 @@
 import type { Logger } from 'pino';
 import { liveAgent } from '../../agents/release.ts';
-import type { Tracer } from '../../base/tracing.ts';
-import type { Clock } from '../../base/values/clock.ts';
-import type { MakeId } from '../../base/values/ids.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { createPostSessionTasks } from '../../engine/memory/postSessionTasks.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
-import type { LiveEvents } from '../../events/liveEvents.ts';
-import type { GuardedHttpClient } from '../../http/client.ts';
-import type { createStorage } from '../../infra/postgres/storage.ts';
-import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { callReport } from '../../webhooks/callReport.ts';
 import type { WebhookDelivery } from '../../webhooks/deliveryStore.ts';
 import { WebhookDispatcher } from '../../webhooks/dispatcher.ts';
 import { EventDispatcher } from '../../webhooks/eventDispatcher.ts';
 import { createSigningSecrets } from '../../webhooks/signingSecrets.ts';
 import { createWebhookAdmin, type WebhookAdmin } from '../../webhooks/webhookAdmin.ts';
-
-export interface WebhookParts {
-  readonly storage: ReturnType<typeof createStorage>;
-  readonly models: ModelChoice;
-  readonly client: GuardedHttpClient;
-  readonly recordings: CallRecordings;
-  readonly metrics: Pick<SessionMetrics, 'webhookSent'>;
-  readonly tracer: Tracer;
-  readonly liveEvents: LiveEvents;
-  readonly clock: Clock;
-  readonly makeId: MakeId;
-  readonly logger: Logger;
-}
+import type { NodeContext } from '../node/node.ts';
 
 /** How long a shutdown waits for webhook deliveries. */
 const FINISH_MS = 5_000;
 
 /** Webhooks, and the tasks after a session: evaluation and customer memory. */
-export function buildWebhooks(parts: WebhookParts): {
+export function buildWebhooks(
+  node: NodeContext,
+  models: ModelChoice,
+  recordings: CallRecordings,
+): {
   readonly dispatcher: WebhookDispatcher;
   readonly eventDispatcher: EventDispatcher;
   readonly webhookAdmin: WebhookAdmin;
 } {
-  const { storage, models, client, recordings, liveEvents, clock, makeId, logger } = parts;
+  const { storage, client, liveEvents, tracer, clock, makeId, logger, onError } = node;
+  const { webhookSent } = node.metrics.sessions;
   const { stores } = storage;
-  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const secrets = createSigningSecrets({ store: stores.webhookSecrets, clock });
   const postSession = createPostSessionTasks({ models, memory: stores.memory, onError });
   const dispatcher = new WebhookDispatcher({
@@ -49,10 +34,10 @@ export function buildWebhooks(parts: WebhookParts): {
     releases: stores.releases,
     secrets,
     onSettled(delivery, { projectId, sessionId }) {
-      parts.metrics.webhookSent(delivery.event, delivery.error === null);
+      webhookSent(delivery.event, delivery.error === null);
       if (delivery.error) logFailure(logger, { projectId, sessionId }, delivery);
     },
-    tracer: parts.tracer,
+    tracer,
     client,
     clock,
     makeId,
@@ -86,7 +71,7 @@ export function buildWebhooks(parts: WebhookParts): {
     clock,
     finishMs: FINISH_MS,
     onAttempt(projectId, delivery, isGivenUp) {
-      parts.metrics.webhookSent(delivery.event, delivery.error === null);
+      webhookSent(delivery.event, delivery.error === null);
       if (isGivenUp) logFailure(logger, { projectId }, delivery);
     },
     onError,

@@ -74,7 +74,10 @@ export async function startCarrier(
     config,
     server: await openSipServer({ config, logger }, lifecycle),
     media: impairmentOf ? impaired(media, impairmentOf) : media,
-    ...singleNode,
+    stores: SINGLE_NODE.stores,
+    leases: SINGLE_NODE.leases,
+    board: SINGLE_NODE.board,
+    bus: SINGLE_NODE.bus,
     clock,
     logger,
   });
@@ -101,11 +104,13 @@ function impaired(media: MediaEngine, impairmentOf: (callId: string) => Impairme
 }
 
 /** Single-node implementations of what telephony shares between nodes. */
-const singleNode = {
-  dialogs: { save: async () => undefined, remove: async () => undefined, takeLost: async () => [] },
-  trunks: { active: async () => [ANY_PEER] },
-  numbers: { findHolder: async () => undefined },
-  traceSink: { append: async () => undefined },
+const SINGLE_NODE = {
+  stores: {
+    dialogs: { save: async () => undefined, remove: async () => undefined, takeLost: async () => [] },
+    trunks: { active: async () => [ANY_PEER] },
+    phoneNumbers: { findHolder: async () => undefined },
+    sipTraces: { append: async () => undefined },
+  },
   leases: { hold: async () => true, release: async () => undefined },
   board: { publish: async () => undefined, read: async () => new Map() },
   bus: { subscribe: () => () => undefined },

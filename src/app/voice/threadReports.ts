@@ -23,7 +23,7 @@ interface Provider {
   readonly owner: KeyOwner;
 }
 
-type ThreadMetrics = Pick<SessionMetrics, 'turn' | 'utterance' | 'providerMetrics'>;
+export type ThreadMetrics = Pick<SessionMetrics, 'turn' | 'utterance' | 'providerMetrics'>;
 
 /** Metrics of a voice thread: counted in the main thread, so that they outlive the thread. */
 export function reportedMetrics(main: ThreadReports): ThreadMetrics {

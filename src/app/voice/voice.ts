@@ -1,61 +1,30 @@
-import type { Logger } from 'pino';
-import type { UsageCounter } from '../../agents/accounts/usage.ts';
-import type { Clock } from '../../base/values/clock.ts';
 import { detectsAnsweringMachine } from '../../calls/call.ts';
-import type { CallStore } from '../../calls/callStore.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
-import type { HistoryStore } from '../../engine/history/historyStore.ts';
-import type { RecoveryDeps, TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
-import type { ReleaseStore } from '../../engine/session/releases.ts';
-import type { LiveEvents } from '../../events/liveEvents.ts';
-import type { TargetPolicy } from '../../http/target.ts';
 import type { VoiceActivityDetection } from '../../models/ports/voiceActivity.ts';
-import type { ProjectCredentialCache } from '../../models/selection/projectCredentialCache.ts';
 import { forWholeTexts } from '../../models/synthesis/wholeTexts.ts';
-import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
+import type { BotAccess } from '../../text/openBotConversation.ts';
 import { createWebrtcVad } from '../../vendors/fvad/webrtc.ts';
 import { createLocalTextToSpeech } from '../../vendors/local/textToSpeech.ts';
 import { createRnnoiseVad } from '../../vendors/rnnoise/rnnoise.ts';
 import { createRnnoiseSuppression } from '../../vendors/rnnoise/rnnoiseSuppression.ts';
-import {
-  createVoiceSessionServer,
-  type VoiceSessionServer,
-  type VoiceSessionServerDeps,
-} from '../../voice/voiceSessionServer.ts';
-import type { Lifecycle } from '../lifecycle.ts';
+import { createVoiceSessionServer, type VoiceSessionServer } from '../../voice/voiceSessionServer.ts';
+import type { ThreadContext } from '../node/threadContext.ts';
 import { buildSpeech, buildSpeechEngines, buildSpeechProviders } from '../services/providers.ts';
 import type { Config } from '../settings/config.ts';
 
-export interface VoiceParts {
-  readonly config: Config;
-  readonly conversations: ConversationEngine;
-  readonly stores: {
-    readonly history: Pick<HistoryStore, 'addEvents' | 'addMessages' | 'addHeard'>;
-    readonly sessions: RecoveryDeps['sessions'];
-    readonly releases: Pick<ReleaseStore, 'find'>;
-    readonly calls: Pick<CallStore, 'find' | 'setAnsweringMachine'>;
-  };
-  readonly credentials: ProjectCredentialCache;
-  readonly targetPolicy: TargetPolicy;
-  readonly usage: UsageCounter;
-  readonly bots?: VoiceSessionServerDeps['bots'];
-  readonly turnCheckpoints: TurnCheckpointStore;
-  readonly metrics: Pick<SessionMetrics, 'turn' | 'utterance' | 'providerMetrics'>;
-  readonly liveEvents?: LiveEvents;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly lifecycle: Lifecycle;
-}
-
 /** Voice sessions over the speech vendors of the settings. */
-export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer> {
-  const { conversations, stores, turnCheckpoints, clock, metrics, lifecycle } = parts;
-  const logger = parts.logger.child({ part: 'voice' });
-  const { speechToText, textToSpeech } = await buildSpeech({ ...parts, logger });
-  const fallbackSpeech = parts.config.TTS_PROVIDER === 'local' ? undefined : createLocalTextToSpeech();
+export async function buildVoice(
+  context: ThreadContext,
+  conversations: ConversationEngine,
+  bots?: BotAccess,
+): Promise<VoiceSessionServer> {
+  const { config, turnCheckpoints, clock, sessionMetrics, liveEvents, lifecycle } = context;
+  const { stores } = context.storage;
+  const logger = context.logger.child({ part: 'voice' });
+  const { speechToText, textToSpeech } = await buildSpeech(context, logger);
+  const fallbackSpeech = config.TTS_PROVIDER === 'local' ? undefined : createLocalTextToSpeech();
   if (fallbackSpeech) lifecycle.onClose(() => fallbackSpeech.close());
-  const projectCredentials = (projectId: string) => parts.credentials.of(projectId);
-  const selected = { ...parts, projectCredentials, logger };
+  const projectCredentials = (projectId: string) => context.credentials.of(projectId);
   return createVoiceSessionServer({
     engine: conversations,
     historyStore: stores.history,
@@ -74,18 +43,18 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     },
     releases: stores.releases,
     checkpoints: turnCheckpoints,
-    voiceActivity: await openVoiceActivity(parts.config),
+    voiceActivity: await openVoiceActivity(config),
     noiseSuppression: createRnnoiseSuppression(),
     speechToText,
     textToSpeech,
-    onSpokenTurn: metrics.turn,
-    onUtterance: metrics.utterance,
-    liveEvents: parts.liveEvents,
+    onSpokenTurn: sessionMetrics.turn,
+    onUtterance: sessionMetrics.utterance,
+    liveEvents,
     fallbackSpeech,
-    speechProviders: buildSpeechProviders(selected),
-    engines: buildSpeechEngines(selected),
+    speechProviders: buildSpeechProviders(context, logger, projectCredentials),
+    engines: buildSpeechEngines(context, logger, projectCredentials),
     forWholeTexts,
-    bots: parts.bots,
+    bots,
     clock,
     logger,
   });

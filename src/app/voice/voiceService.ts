@@ -64,19 +64,15 @@ export async function startVoiceService(
 ): Promise<VoiceService> {
   const { config } = start;
   const lifecycle = new Lifecycle((error) => logger.error({ err: error }, 'close failed'));
-  const context = await openContext(start, logger, lifecycle);
+  const context = await openContext(start, logger, lifecycle, main);
   const { clock, redis, storage, nodeId, onError } = context;
-  const metrics = reportedMetrics(main);
-  // The main thread has said what is missing.
-  const providers = { ...context, metrics, warn: () => undefined };
   const { conversations } = buildConversations(context, {
-    models: await buildChat(providers),
-    knowledge: (await buildKnowledgeSearch(providers)).search,
+    models: await buildChat(context),
+    knowledge: (await buildKnowledgeSearch(context)).search,
     onEnded: () => main.sessionEnded(),
     recoversTurns: start.recoversTurns,
   });
-  const bots = buildTextBots(context);
-  const voice = await buildVoice({ ...context, conversations, metrics, bots, stores: storage.stores });
+  const voice = await buildVoice(context, conversations, buildTextBots(context));
   let registration: VoiceNodeRegistration | undefined;
   let isOverloaded = false;
   const live = new ActiveStreams<AudioStream | TextStream>({
@@ -165,6 +161,7 @@ async function openContext(
   { config, nodeId, redisUrl, secretsKey, ...start }: VoiceServiceStart,
   logger: Logger,
   lifecycle: Lifecycle,
+  main: ThreadReports,
 ): Promise<ThreadContext> {
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const database = lifecycle.closing(connectDatabase(start.database, logger, POOL_SIZE));
@@ -172,6 +169,17 @@ async function openContext(
   const clock = new DatabaseClock({ system: systemClock, onOffset: () => undefined, onError });
   lifecycle.onClose(await clock.follow(database));
   const redis = redisConnector(redisUrl, clock, logger, lifecycle)('commands');
-  const sealer = createSealer(secretsKey, config.SECRETS_KEY_PREVIOUS);
-  return await createThreadContext({ config, logger, lifecycle, clock, nodeId, database, redis }, sealer);
+  return await createThreadContext({
+    config,
+    logger,
+    lifecycle,
+    clock,
+    nodeId,
+    database,
+    redis,
+    sealer: createSealer(secretsKey, config.SECRETS_KEY_PREVIOUS),
+    sessionMetrics: reportedMetrics(main),
+    // The main thread has said what is missing.
+    warn: () => undefined,
+  });
 }

@@ -2,7 +2,8 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 
 import { Lifecycle } from '../../../src/app/lifecycle.ts';
-import { buildAdmission, type OverloadParts } from '../../../src/app/node/overload.ts';
+import { buildAdmission, type NodeLoad } from '../../../src/app/node/overload.ts';
+import type { ThreadContext } from '../../../src/app/node/threadContext.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const OFF = {
@@ -19,14 +20,17 @@ test.each([
   ['without a voice thread that is ready refuses them', { threads: [] }, 'voice_unavailable'],
   ['that shuts down says so first', { threads: [], isDraining: true }, 'node_draining'],
 ])('A node %s', (_, { threads, isDraining = false }: { threads?: object[]; isDraining?: boolean }, code) => {
-  const { orderRefusal, callRefusal } = buildAdmission({
+  const context: unknown = {
     config: OFF,
-    voiceThreads: () => threads && { running: threads, tellOverload: () => undefined },
-    isDraining: () => isDraining,
     clock: createSimulatedClock(),
     logger: pino({ level: 'silent' }),
     lifecycle: new Lifecycle(() => undefined),
-  } as unknown as OverloadParts);
+  };
+  const load: unknown = {
+    voiceThreads: () => threads && { running: threads, tellOverload: () => undefined },
+    isDraining: () => isDraining,
+  };
+  const { orderRefusal, callRefusal } = buildAdmission(context as ThreadContext, load as NodeLoad);
   for (const refusal of [orderRefusal(), callRefusal()]) {
     expect(refusal?.code).toBe(code);
     if (refusal) expect([refusal.category, refusal.retryAfterSeconds]).toEqual(['unavailable', 5]);

@@ -8,6 +8,7 @@ import { Lifecycle } from '../../../src/app/lifecycle.ts';
 import { sipServerOptions } from '../../../src/app/media/sipServer.ts';
 import { openObjectStore } from '../../../src/app/node/objectStore.ts';
 import { buildAdmission } from '../../../src/app/node/overload.ts';
+import type { ThreadContext } from '../../../src/app/node/threadContext.ts';
 import { buildTracing } from '../../../src/app/node/tracing.ts';
 import { maxVoiceThreads } from '../../../src/app/roles/voice.ts';
 import { buildChat, buildSpeech, buildSpeechEngines } from '../../../src/app/services/providers.ts';
@@ -24,7 +25,7 @@ import { createSessionMetrics } from '../../../src/observability/metrics/session
 import { lineNoise } from '../../support/lineNoise.ts';
 import { listenOnLoopback, serveOnLoopback } from '../../support/loopbackServer.ts';
 import { saying, startScriptedUpstream } from '../../support/scriptedUpstream.ts';
-import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import { collectTraces } from '../../support/traceCollector.ts';
 
 /** What settings change, where the part that reads them is built. The effect of its options has tests of its own. */
@@ -37,14 +38,13 @@ afterEach(async () => {
   lifecycle = new Lifecycle(() => undefined);
 });
 
-function partsOf(env: Readonly<Record<string, string>>) {
+function contextOf(env: Readonly<Record<string, string>>) {
   const clock = createSimulatedClock();
-  const metrics = createSessionMetrics(new Registry());
-  return {
+  const context: unknown = {
     config: loadConfig(env),
     clock,
     logger,
-    metrics,
+    sessionMetrics: createSessionMetrics(new Registry()),
     lifecycle,
     makeId: () => 'id',
     warn: () => undefined,
@@ -56,6 +56,7 @@ function partsOf(env: Readonly<Record<string, string>>) {
     targetPolicy: { allowInsecureLoopback: true },
     usage: { add: () => undefined },
   };
+  return context as ThreadContext & { readonly clock: SimulatedClock };
 }
 
 describe('Chat settings', () => {
@@ -70,7 +71,7 @@ describe('Chat settings', () => {
       ofInstallation: __,
       ...models
     } = await buildChat(
-      partsOf({
+      contextOf({
         OPENAI_BASE_URL: upstream.baseUrl,
         OPENAI_API_KEY: KEY,
         CHAT_MODEL_SMART: 'large',
@@ -84,7 +85,7 @@ describe('Chat settings', () => {
   });
 
   test('CHAT_PROVIDER wins over an endpoint', async () => {
-    const models = await buildChat(partsOf({ CHAT_PROVIDER: 'local', OPENAI_API_KEY: KEY }));
+    const models = await buildChat(contextOf({ CHAT_PROVIDER: 'local', OPENAI_API_KEY: KEY }));
     expect([models.chat.name, models.smart]).toEqual(['rehearsal', models.turbo]);
   });
 
@@ -106,7 +107,7 @@ describe('Chat settings', () => {
       onTestFinished(upstream.close);
       const models = { CHAT_MODEL_SMART: 'm', CHAT_MODEL_BALANCE: 'm', CHAT_MODEL_TURBO: 'm' };
       const { origin } = new URL(upstream.baseUrl);
-      const { chat } = await buildChat(partsOf({ ...env, ...addressOf(origin), ...models }));
+      const { chat } = await buildChat(contextOf({ ...env, ...addressOf(origin), ...models }));
       const abort = new AbortController();
       const read = async () => {
         for await (const _event of chat.stream(request, abort.signal));
@@ -123,18 +124,18 @@ describe('Chat settings', () => {
   test('MODEL_TIMEOUT_SECONDS ends the wait for the first token', async () => {
     const upstream = await startScriptedUpstream({ instead: 'hang' });
     onTestFinished(upstream.close);
-    const parts = partsOf({ OPENAI_BASE_URL: upstream.baseUrl, MODEL_TIMEOUT_SECONDS: '7' });
-    const { chat } = await buildChat(parts);
+    const context = contextOf({ OPENAI_BASE_URL: upstream.baseUrl, MODEL_TIMEOUT_SECONDS: '7' });
+    const { chat } = await buildChat(context);
     const answer = (async () => {
       for await (const _event of chat.stream(request, new AbortController().signal));
     })();
     answer.catch(() => undefined);
     await vi.waitFor(() => expect(upstream.requests).toHaveLength(1));
-    parts.clock.advance(6_999);
+    context.clock.advance(6_999);
     await expect(
       Promise.race([answer, new Promise((resolve) => setImmediate(resolve, 'waits'))]),
     ).resolves.toBe('waits');
-    parts.clock.advance(1);
+    context.clock.advance(1);
     await expect(upstream.requests[0]?.outcome).resolves.toBe('client_left');
   });
 });
@@ -161,7 +162,7 @@ describe('Speech settings', () => {
   ])('name the recognizer %s, its key, address and model', async (provider, key, url) => {
     const { seen, baseUrl } = await startVendor();
     const env = { STT_PROVIDER: provider, TTS_PROVIDER: 'local', STT_MODEL: 'nova-of-mine' };
-    const { speechToText } = await buildSpeech(partsOf({ ...env, ...key, [url]: baseUrl }));
+    const { speechToText } = await buildSpeech(contextOf({ ...env, ...key, [url]: baseUrl }), logger);
     if (!isStreaming(speechToText)) throw new Error('it takes one utterance at a time');
     const connection = speechToText.connect({ sampleRateHz: 8000 }, () => undefined);
     onTestFinished(() => connection.close());
@@ -181,7 +182,7 @@ describe('Speech settings', () => {
       TTS_MODEL: 'model-of-mine',
       TTS_VOICE: 'voice-of-mine',
     };
-    const { textToSpeech } = await buildSpeech(partsOf({ ...env, ...key, [url]: baseUrl }));
+    const { textToSpeech } = await buildSpeech(contextOf({ ...env, ...key, [url]: baseUrl }), logger);
     if (!takesWords(textToSpeech)) throw new Error('it takes whole texts');
     const connection = textToSpeech.connect();
     onTestFinished(() => connection.close());
@@ -207,13 +208,13 @@ describe('Speech settings', () => {
       const { port, close } = await listenOnLoopback(server);
       onTestFinished(close);
       const url = `http://127.0.0.1:${port}/speech/v1`;
-      const parts = partsOf({
+      const context = contextOf({
         OPENAI_API_KEY: 'key-of-chat',
         STT_BASE_URL: url,
         TTS_BASE_URL: url,
         ...own,
       });
-      const { speechToText, textToSpeech } = await buildSpeech(parts);
+      const { speechToText, textToSpeech } = await buildSpeech(context, logger);
       if (isStreaming(speechToText) || takesWords(textToSpeech)) throw new Error('they take whole texts');
       const { signal } = new AbortController();
       await speechToText.openStream({ sampleRateHz: 8000 }).finalize(signal);
@@ -231,12 +232,8 @@ describe('Speech settings', () => {
 
   test('CUSTOM_S2S settings name the server, and its key', async () => {
     const { seen, baseUrl } = await startVendor();
-    const parts = partsOf({ CUSTOM_S2S_API_KEY: KEY, CUSTOM_S2S_BASE_URL: baseUrl });
-    const engines = buildSpeechEngines({
-      ...parts,
-      projectCredentials: async () => [],
-      targetPolicy: { allowInsecureLoopback: true },
-    }).open('project-1');
+    const context = contextOf({ CUSTOM_S2S_API_KEY: KEY, CUSTOM_S2S_BASE_URL: baseUrl });
+    const engines = buildSpeechEngines(context, logger, async () => []).open('project-1');
     const engine = await engines.find({ provider: 'custom' });
     const connection = engine.connect({ sampleRateHz: 8000 }, () => undefined);
     onTestFinished(() => connection.close());
@@ -289,11 +286,10 @@ test('Settings of the SIP server reach it', () => {
 
 describe('Overload', () => {
   const overloaded = async (env: Readonly<Record<string, string>>) => {
-    const parts = partsOf(env);
+    const context = contextOf(env);
     const counts = Float64Array.from({ length: 401 }, (_, quarterMs) => (quarterMs === 200 ? 1e6 : 0));
     let rounds = 0;
-    const { overload, orderRefusal, callRefusal } = buildAdmission({
-      ...parts,
+    const { overload, orderRefusal, callRefusal } = buildAdmission(context, {
       media: {
         statistics: async () => [{ tickDelayCounts: counts.map((count) => count * ++rounds) }],
       } as never,
@@ -303,7 +299,7 @@ describe('Overload', () => {
     });
     overload.start();
     for (let second = 0; second < 10; second += 1) {
-      parts.clock.advance(1_000);
+      context.clock.advance(1_000);
       await new Promise((resolve) => setImmediate(resolve));
     }
     return [overload.lateParts, orderRefusal()?.code, callRefusal()?.code];

@@ -2,6 +2,7 @@ import pino from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Lifecycle } from '../../../src/app/lifecycle.ts';
+import type { ThreadContext } from '../../../src/app/node/threadContext.ts';
 import { buildChat } from '../../../src/app/services/providers.ts';
 import { loadConfig } from '../../../src/app/settings/config.ts';
 import { systemClock } from '../../../src/base/values/clock.ts';
@@ -33,11 +34,11 @@ async function chatOf(
   const lines: { level: number; model?: string; parameter?: string; refusal?: string }[] = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const origin = new URL(upstream.baseUrl).origin;
-  const models = await buildChat({
+  const context: unknown = {
     config: loadConfig({ ...env, ...addressOf(origin) }),
     clock: systemClock,
     logger,
-    metrics: createSessionMetrics(new Registry()),
+    sessionMetrics: createSessionMetrics(new Registry()),
     lifecycle,
     makeId: () => 'id',
     credentials: new ProjectCredentialCache(
@@ -47,7 +48,9 @@ async function chatOf(
     ),
     targetPolicy: { allowInsecureLoopback: true },
     usage: { add: () => undefined },
-  });
+    warn: () => undefined,
+  };
+  const models = await buildChat(context as ThreadContext);
   const ask = async (request: Omit<ChatRequest, 'messages'> & Partial<ChatRequest>) => {
     const { signal } = new AbortController();
     const messages = request.messages ?? [{ role: 'user' as const, content: 'Hi.' }];
