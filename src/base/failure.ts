@@ -1,4 +1,4 @@
-import { CallwayError, type ErrorCategory } from './errors.ts';
+import { CallwayError, type ErrorCategory, type ErrorDetail } from './errors.ts';
 
 /** An error as it crosses threads, processes and nodes, where a copy would lose its class and its code. */
 export interface Failure {
@@ -7,17 +7,18 @@ export interface Failure {
   readonly code: string | undefined;
   /** Undefined when the error is no `CallwayError`. */
   readonly category: ErrorCategory | undefined;
+  readonly details: readonly ErrorDetail[] | undefined;
   readonly retryAfterSeconds: number | undefined;
 }
 
 export function toFailure(error: unknown): Failure {
   const { message } = error instanceof Error ? error : { message: String(error) };
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-  const { category, retryAfterSeconds } = error instanceof CallwayError ? error : {};
-  return { message, code, category, retryAfterSeconds };
+  const { category, details, retryAfterSeconds } = error instanceof CallwayError ? error : {};
+  return { message, code, category, details, retryAfterSeconds };
 }
 
-export function fromFailure({ message, code, category, retryAfterSeconds }: Failure): Error {
-  if (category) return new CallwayError(category, String(code), message, { retryAfterSeconds });
+export function fromFailure({ message, code, category, details, retryAfterSeconds }: Failure): Error {
+  if (category) return new CallwayError(category, String(code), message, { details, retryAfterSeconds });
   return Object.assign(new Error(message), code === undefined ? undefined : { code });
 }

@@ -18,8 +18,8 @@ const LATE_CHECK_MS = 250;
 /** The time for closing what the thread has open. */
 const END_TIMEOUT_MS = 10_000;
 
-/** The messages between a watched thread and its watcher, beside those of `remote.ts`. */
-type ThreadMessage =
+/** The messages between a thread and who watches or pools it, beside those of `remote.ts`. */
+export type ThreadMessage =
   /** Answered by `pong`, unless the thread hangs. */
   | { readonly kind: 'ping' }
   | { readonly kind: 'pong' }
@@ -182,7 +182,7 @@ export class WatchedThread<Methods extends { end(): unknown }, Ready = undefined
 }
 
 /**
- * The thread's side of a {@link WatchedThread}: serves its methods, and says that it is ready.
+ * The thread's side of a {@link WatchedThread}, and of a thread in a pool: serves its methods, and says that it is ready.
  *
  * @param ready - What it says besides.
  */

@@ -8,10 +8,11 @@ import { reviewInput } from '../../agents/pathway/review/review.ts';
 import { pathwaySchema } from '../../agents/pathway/schema/pathwaySchema.ts';
 import { checkStructure, type KnownNames, requireValidStructure } from '../../agents/pathway/structure.ts';
 import { CallwayError, type ErrorDetail, invalid } from '../../base/errors.ts';
+import { serveThread } from '../../base/threads/watchedThread.ts';
 import { zodDetails } from '../../base/validation.ts';
 import { transferRefusal } from '../../calls/limits/destinations.ts';
 import { setThreadPriority } from '../../media/engine/threadPriority.ts';
-import type { CheckAnswer, CheckJob } from './checkJobs.ts';
+import type { CheckMethods } from './checkMethods.ts';
 
 /** Compiled schemas and patterns that a thread keeps. */
 const MAX_COMPILED = 200;
@@ -27,52 +28,61 @@ const MAX_DETAILS = 100;
 const MAX_PROBLEMS = 2_000;
 
 /** The thread's side of `sandbox.ts`: one check at a time. */
-parentPort?.on('message', (job: CheckJob) => parentPort?.postMessage(answer(job)));
-parentPort?.postMessage('ready');
-
-function answer(job: CheckJob): CheckAnswer {
-  try {
-    return perform(job);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { problem: reason.slice(0, MAX_REASON_CHARACTERS) };
-  }
-}
-
-function perform(job: CheckJob): CheckAnswer {
-  switch (job.type) {
-    case 'schema':
-      // Used once: a schema whose references unfold without end compiles at once, and never answers.
-      validatorOf(job.schema)({});
-      return {};
-    case 'arguments': {
-      const validate = validatorOf(job.schema);
-      if (validate(JSON.parse(job.args))) return {};
+const methods: CheckMethods = {
+  // Used once: a schema whose references unfold without end compiles at once, and never answers.
+  checkSchema: (schema) => problemIn(() => void validatorOf(schema)({})),
+  checkArguments: (schema, args) =>
+    problemIn(() => {
+      const validate = validatorOf(schema);
+      if (validate(JSON.parse(args))) return undefined;
       const [first] = validate.errors ?? [];
-      return first ? { problem: problemOf(first) } : { problem: 'they are not valid' };
+      return first ? problemOf(first) : 'they are not valid';
+    }),
+  checkPattern: (pattern) => problemIn(() => void linearPattern(pattern)),
+  findPattern(pattern, text) {
+    try {
+      return linearPattern(pattern).test(text);
+    } catch {
+      return false;
     }
-    case 'pattern':
-      return { found: linearPattern(job.pattern).test(job.text) };
-    case 'pathway':
-      return parsePathway(JSON.parse(job.graph), job.known);
-    case 'review': {
-      const { valid, problems } = reviewInput(JSON.parse(job.graph), job.options, transferRefusal);
-      return { review: { valid, problems: problems.slice(0, MAX_PROBLEMS) } };
-    }
+  },
+  parsePathway: (graph, known) => orInvalid(() => parsePathway(JSON.parse(graph), known)),
+  reviewPathway: (graph, options) =>
+    orInvalid(() => {
+      const { valid, problems } = reviewInput(JSON.parse(graph), options, transferRefusal);
+      return { valid, problems: problems.slice(0, MAX_PROBLEMS) };
+    }),
+};
+if (parentPort) serveThread(parentPort, methods);
+
+function problemIn(check: () => string | undefined): string | undefined {
+  try {
+    return check();
+  } catch (error) {
+    return reasonOf(error);
   }
 }
 
-function parsePathway(input: unknown, known: KnownNames): CheckAnswer {
+/** @throws {CallwayError} The check's own, or 400 `invalid_request`. */
+function orInvalid<Result>(check: () => Result): Result {
   try {
-    const { data, error } = pathwaySchema.safeParse(input);
-    if (error) throw invalidRequest(zodDetails(error));
-    requireValidStructure(checkStructure(data, known));
-    return { graph: JSON.stringify(data) };
+    return check();
   } catch (error) {
-    if (!(error instanceof CallwayError)) throw error;
-    const { code, message, details = [] } = error;
-    return { refusal: { code, message, details: details.slice(0, MAX_DETAILS) } };
+    if (!(error instanceof CallwayError)) throw invalid('invalid_request', reasonOf(error));
+    throw invalid(error.code, error.message, (error.details ?? []).slice(0, MAX_DETAILS));
   }
+}
+
+function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return reason.slice(0, MAX_REASON_CHARACTERS);
+}
+
+function parsePathway(input: unknown, known: KnownNames): string {
+  const { data, error } = pathwaySchema.safeParse(input);
+  if (error) throw invalidRequest(zodDetails(error));
+  requireValidStructure(checkStructure(data, known));
+  return JSON.stringify(data);
 }
 
 /** Creates the error that the API's validation of other bodies throws. */

@@ -1,14 +1,15 @@
-import type { Worker } from 'node:worker_threads';
 import type { PathwayChecker } from '../../agents/pathway/pathwayChecker.ts';
 import type { Review, ReviewOptions } from '../../agents/pathway/review/review.ts';
 import type { Pathway } from '../../agents/pathway/schema/pathwaySchema.ts';
 import type { KnownNames } from '../../agents/pathway/structure.ts';
 import type { PatternMatcher, SchemaChecker } from '../../agents/schemaChecker.ts';
 import { processCpuMs } from '../../base/async/stopwatch.ts';
-import { CallwayError, invalid, nodeDraining } from '../../base/errors.ts';
+import { CallwayError, nodeDraining } from '../../base/errors.ts';
+import type { Calls } from '../../base/threads/remote.ts';
 import { startThread } from '../../base/threads/thread.ts';
+import { ThreadPool } from '../../base/threads/threadPool.ts';
 import type { Clock, Timer } from '../../base/values/clock.ts';
-import type { CheckAnswer, CheckJob } from './checkJobs.ts';
+import type { CheckMethods } from './checkMethods.ts';
 
 /** Processor time. A check takes a millisecond, that of a large schema or pathway some tens. */
 const TIME_LIMIT_MS = 3_000;
@@ -21,20 +22,14 @@ const REST_MS = 10_000;
 const MAX_THREADS = 2;
 /** Checks of a project that wait. */
 const MAX_WAITING = 200;
-const MEMORY_LIMIT_MB = 64;
-const YOUNG_MEMORY_MB = 8;
+const MEMORY_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
+
+type Thread = Calls<CheckMethods>;
 
 interface Waiting {
-  readonly projectId: string;
-  readonly job: CheckJob;
-  resolve(answer: CheckAnswer): void;
+  /** Has the check done, and resolves when it is done or refused. */
+  start(): Promise<void>;
   reject(error: Error): void;
-}
-
-interface CheckThread {
-  readonly worker: Worker;
-  isReady: boolean;
-  running: { readonly check: Waiting; timer: Timer } | undefined;
 }
 
 export interface SandboxDeps {
@@ -50,9 +45,16 @@ export interface SandboxDeps {
 export class Sandbox implements SchemaChecker, PatternMatcher, PathwayChecker {
   readonly #clock: Clock;
   readonly #cpuMs: () => number;
-  readonly #threads = new Set<CheckThread>();
-  /** The waiting jobs by project. The first project is next. */
+  readonly #pool = new ThreadPool<CheckMethods>({
+    size: MAX_THREADS,
+    startThread: () =>
+      startThread(new URL('./checkThread.ts', import.meta.url), { env: {}, resourceLimits: MEMORY_LIMITS }),
+    terminatesAborted: true,
+  });
+  /** The waiting checks by project. The first project is next. */
   readonly #waiting = new Map<string, Waiting[]>();
+  /** The projects that hold a thread. */
+  readonly #running = new Set<string>();
   readonly #restUntilMs = new Map<string, number>();
   #isClosed = false;
 
@@ -61,76 +63,64 @@ export class Sandbox implements SchemaChecker, PatternMatcher, PathwayChecker {
     this.#cpuMs = cpuMs;
   }
 
-  async checkSchema(projectId: string, schema: object): Promise<string | undefined> {
-    const { problem } = await this.#run(projectId, { type: 'schema', schema: JSON.stringify(schema) });
-    return problem;
+  checkSchema(projectId: string, schema: object): Promise<string | undefined> {
+    return this.#run(projectId, (thread) => thread.checkSchema(JSON.stringify(schema)));
   }
 
-  async checkArguments(projectId: string, schema: object, args: object): Promise<string | undefined> {
-    const job = { type: 'arguments', schema: JSON.stringify(schema), args: JSON.stringify(args) } as const;
-    return (await this.#run(projectId, job)).problem;
+  checkArguments(projectId: string, schema: object, args: object): Promise<string | undefined> {
+    return this.#run(projectId, (thread) =>
+      thread.checkArguments(JSON.stringify(schema), JSON.stringify(args)),
+    );
   }
 
-  async checkPattern(projectId: string, pattern: string): Promise<string | undefined> {
-    return (await this.#run(projectId, { type: 'pattern', pattern, text: '' })).problem;
+  checkPattern(projectId: string, pattern: string): Promise<string | undefined> {
+    return this.#run(projectId, (thread) => thread.checkPattern(pattern));
   }
 
-  async findPattern(projectId: string, pattern: string, text: string): Promise<boolean> {
-    return (await this.#run(projectId, { type: 'pattern', pattern, text })).found === true;
+  findPattern(projectId: string, pattern: string, text: string): Promise<boolean> {
+    return this.#run(projectId, (thread) => thread.findPattern(pattern, text));
   }
 
   async parsePathway(projectId: string, input: unknown, known: KnownNames): Promise<Pathway> {
-    const job = { type: 'pathway', graph: jsonOf(input), known } as const;
-    const { graph, refusal, problem } = await this.#run(projectId, job);
-    if (graph !== undefined) return JSON.parse(graph);
-    const { code, message, details } = refusal ?? {
-      code: 'invalid_request',
-      message: problem ?? 'The pathway cannot be checked',
-      details: [],
-    };
-    throw invalid(code, message, details);
+    const graph = jsonOf(input);
+    return JSON.parse(await this.#run(projectId, (thread) => thread.parsePathway(graph, known)));
   }
 
   async reviewPathway(projectId: string, input: unknown, options: ReviewOptions): Promise<Review> {
-    const job = { type: 'review', graph: jsonOf(input), options } as const;
-    const { review, problem = 'the pathway cannot be reviewed' } = await this.#run(projectId, job);
-    if (!review) throw invalid('invalid_request', problem);
-    return review;
+    const graph = jsonOf(input);
+    return await this.#run(projectId, (thread) => thread.reviewPathway(graph, options));
   }
 
   /** Stops all threads; checks that wait are refused. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#refuseWaiting(nodeDraining());
-    await Promise.all([...this.#threads].map((thread) => this.#stop(thread, nodeDraining())));
+    await this.#pool.close(nodeDraining());
   }
 
-  #run(projectId: string, job: CheckJob): Promise<CheckAnswer> {
+  #run<Result>(projectId: string, check: (thread: Thread) => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(nodeDraining());
       const restMs = (this.#restUntilMs.get(projectId) ?? 0) - this.#clock.monotonicMs();
       const own = this.#waiting.get(projectId) ?? [];
       if (restMs > 0 || own.length >= MAX_WAITING) return reject(busy(Math.max(restMs, TIME_LIMIT_MS)));
       this.#restUntilMs.delete(projectId);
-      own.push({ projectId, job, resolve, reject });
-      this.#waiting.set(projectId, own);
+      const start = () => this.#perform(projectId, check).then(resolve, reject);
+      this.#waiting.set(projectId, [...own, { start, reject }]);
       this.#next();
     });
   }
 
-  /** Gives the free threads a check each of the next projects that hold no thread. */
+  /** Starts a check each of the next projects that hold no thread, while there are threads. */
   #next(): void {
-    const holders = new Set([...this.#threads].map(({ running }) => running?.check.projectId));
-    const projectId = [...this.#waiting.keys()].find((waiting) => !holders.has(waiting));
-    if (projectId === undefined || this.#isClosed) return;
-    const isFree = ({ running }: CheckThread) => running === undefined;
-    const free = [...this.#threads].find((thread) => isFree(thread) && thread.isReady);
-    if (!free) {
-      if (this.#threads.size < MAX_THREADS && ![...this.#threads].some(isFree)) this.#start();
-      return;
-    }
+    const projectId = [...this.#waiting.keys()].find((waiting) => !this.#running.has(waiting));
+    if (projectId === undefined || this.#running.size >= MAX_THREADS) return;
     const check = this.#takeWaiting(projectId);
-    if (check) this.#give(free, check);
+    this.#running.add(projectId);
+    void check?.start().then(() => {
+      this.#running.delete(projectId);
+      this.#next();
+    });
     this.#next();
   }
 
@@ -147,54 +137,40 @@ export class Sandbox implements SchemaChecker, PatternMatcher, PathwayChecker {
     this.#waiting.clear();
   }
 
-  #give(thread: CheckThread, check: Waiting): void {
+  /** Stops the thread of a check that has had its time. */
+  async #perform<Result>(projectId: string, check: (thread: Thread) => Promise<Result>): Promise<Result> {
+    const stop = new AbortController();
+    let watch: Timer | undefined;
+    const onLate = () => stop.abort(tooSlow());
+    try {
+      return await this.#pool.run((thread) => {
+        watch = this.#watch(onLate);
+        return check(thread);
+      }, stop.signal);
+    } catch (error) {
+      if (error instanceof CallwayError && !stop.signal.aborted) throw error;
+      if (!watch) {
+        this.#refuseWaiting(new Error('checks cannot be done', { cause: error }));
+        throw error;
+      }
+      // Late, or out of memory, such as for a schema that unfolds without end.
+      this.#restUntilMs.set(projectId, this.#clock.monotonicMs() + REST_MS);
+      throw tooSlow();
+    } finally {
+      watch?.cancel();
+    }
+  }
+
+  #watch(onLate: () => void): Timer {
     const startedCpuMs = this.#cpuMs();
     const latestMs = this.#clock.monotonicMs() + MAX_PASSED_MS;
     const checkAfter = (ms: number): Timer =>
       this.#clock.setTimer(() => {
-        if (this.#cpuMs() - startedCpuMs >= TIME_LIMIT_MS || this.#clock.monotonicMs() >= latestMs) {
-          this.#rest(check.projectId);
-          void this.#stop(thread, tooSlow());
-        } else if (thread.running) thread.running.timer = checkAfter(RECHECK_MS);
+        if (this.#cpuMs() - startedCpuMs >= TIME_LIMIT_MS || this.#clock.monotonicMs() >= latestMs) onLate();
+        else timer = checkAfter(RECHECK_MS);
       }, ms);
-    thread.running = { check, timer: checkAfter(TIME_LIMIT_MS) };
-    thread.worker.postMessage(check.job);
-  }
-
-  #start(): void {
-    const worker = startThread(new URL('./checkThread.ts', import.meta.url), {
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB, maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
-    });
-    const thread: CheckThread = { worker, isReady: false, running: undefined };
-    this.#threads.add(thread);
-    worker.on('message', (message: 'ready' | CheckAnswer) => {
-      const { running } = thread;
-      thread.isReady = true;
-      thread.running = undefined;
-      running?.timer.cancel();
-      if (running && message !== 'ready') running.check.resolve(message);
-      this.#next();
-    });
-    worker.on('error', (error) => {
-      // Out of memory, such as for a schema that unfolds without end.
-      if (thread.running) this.#rest(thread.running.check.projectId);
-      // A thread that cannot start is not started again and again.
-      if (!thread.isReady) this.#refuseWaiting(error);
-      void this.#stop(thread, tooSlow());
-    });
-  }
-
-  #rest(projectId: string): void {
-    this.#restUntilMs.set(projectId, this.#clock.monotonicMs() + REST_MS);
-  }
-
-  async #stop(thread: CheckThread, error: Error): Promise<void> {
-    if (!this.#threads.delete(thread)) return;
-    thread.running?.timer.cancel();
-    thread.running?.check.reject(error);
-    await thread.worker.terminate();
-    this.#next();
+    let timer = checkAfter(TIME_LIMIT_MS);
+    return { cancel: () => timer.cancel() };
   }
 }
 
