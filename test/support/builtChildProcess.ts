@@ -11,7 +11,7 @@ const sources = (await import(
   pathToFileURL(join(root, 'src/base/threads/childProcess.ts')).href
 )) as typeof import('../../src/base/threads/childProcess.ts');
 
-export const { putLast, usageOf } = sources;
+export const { portOf, putLast, usageOf } = sources;
 
 /** Starts a process of the program from the build of the test run, as `startThread` starts a thread. */
 export function startProcess(module: URL, options: ProcessOptions = {}): ChildProcess {

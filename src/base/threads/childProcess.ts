@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { setPriority } from 'node:os';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Port } from './remote.ts';
 
 /** A third of the service's share of a busy processor, since its calls go first. */
 const LOW_PRIORITY = 5;
@@ -45,6 +46,14 @@ export function startProcess(module: URL, { heapMb, isSilent = false }: ProcessO
   child.unref();
   child.channel?.unref();
   return child;
+}
+
+/** @returns The channel to a child process, or to the parent. What is sent to a process that has ended is lost. */
+export function portOf(other: ChildProcess | NodeJS.Process): Port {
+  return {
+    postMessage: (message) => void other.send?.(message as object, undefined, undefined, () => undefined),
+    on: (_name, listener) => other.on('message', listener),
+  };
 }
 
 /** Lets all other processes go first, where the system allows it. */

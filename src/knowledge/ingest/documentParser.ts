@@ -1,11 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 
-import { startProcess } from '../../base/threads/childProcess.ts';
+import { portOf, startProcess } from '../../base/threads/childProcess.ts';
+import { type Remote, remoteOf, serve } from '../../base/threads/remote.ts';
 import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { TextChunk } from '../chunking/chunker.ts';
 import { DocumentError } from '../parse/block.ts';
-import type { HostMessage, HostOrder, ParseLimits, ParseRequest } from './parserMessages.ts';
+import type { HostEvents, HostMethods, ParseEnd, ParseLimits, ParseRequest } from './parserMessages.ts';
 
 /** Longer than any document takes that people wrote. */
 const TIME_LIMIT_MS = 30_000;
@@ -27,8 +28,9 @@ export interface DocumentParserDeps {
 
 interface Host {
   readonly child: ChildProcess;
-  /** Running parsers, with what gets their messages. */
-  readonly parsers: Map<number, (message: HostMessage) => void>;
+  readonly remote: Remote<HostMethods>;
+  /** Stores the chunks of running parsers. */
+  readonly stores: Map<number, StoreChunks>;
 }
 
 /** The parser's process ended, and nothing says why. */
@@ -86,75 +88,79 @@ export class DocumentParser {
     if (this.#host?.child.connected) this.#host.child.disconnect();
   }
 
-  #parseOnce(
+  async #parseOnce(
     request: ParseRequest,
     limits: ParseLimits,
     store: StoreChunks,
     signal: AbortSignal,
   ): Promise<void> {
-    this.#lastId += 1;
-    const id = this.#lastId;
-    const { child, parsers } = this.#connect();
-    // What is sent to a host that has just ended is lost; its exit ends its parsers.
-    const send = (order: HostOrder) => void child.send(order, () => undefined);
-    let giveUp = (): void => undefined;
-    const parsed = new Promise<void>((resolve, reject) => {
-      signal.throwIfAborted();
-      giveUp = () => reject(signal.reason);
-      signal.addEventListener('abort', giveUp);
-      parsers.set(id, (message) => {
-        if (message.kind === 'done') resolve();
-        else if (message.kind === 'chunks')
-          store(message.chunks).then(() => send({ id, kind: 'goOn' }), reject);
-        else reject(failureOf(message, limits));
-      });
-      send({ id, kind: 'start', request, limits });
+    signal.throwIfAborted();
+    const id = ++this.#lastId;
+    const { remote, stores } = this.#connect();
+    let stop: (error: unknown) => void = () => undefined;
+    const stopped = new Promise<never>((_resolve, reject) => {
+      stop = reject;
     });
-    return parsed.finally(() => {
+    const giveUp = () => stop(signal.reason);
+    signal.addEventListener('abort', giveUp);
+    stores.set(id, (chunks) =>
+      store(chunks).catch((error) => {
+        stop(error);
+        throw error;
+      }),
+    );
+    const ended = remote.call
+      .parse(id, request, limits)
+      .catch((error): ParseEnd => ({ kind: 'died', how: error.message }));
+    try {
+      const end = await Promise.race([ended, stopped]);
+      if (end.kind !== 'done') throw failureOf(end, limits);
+    } finally {
       signal.removeEventListener('abort', giveUp);
-      parsers.delete(id);
-      send({ id, kind: 'stop' });
+      stores.delete(id);
+      remote.notify.stop(id);
       this.#rest();
-    });
+    }
   }
 
   #connect(): Host {
     this.#idle?.cancel();
     if (this.#host?.child.connected) return this.#host;
     const child = startProcess(new URL('./parserHostProcess.ts', import.meta.url));
-    const parsers: Host['parsers'] = new Map();
-    child.on('message', (message: HostMessage) => parsers.get(message.id)?.(message));
-    const endAll = (how: string) => {
-      for (const [id, end] of parsers) end({ id, kind: 'died', how });
-    };
-    child.once('error', (error) => endAll(`the parsers' host failed: ${error.message}`));
-    child.once('exit', (code, signal) => endAll(`the parsers' host exited with ${code ?? signal}`));
-    this.#host = { child, parsers };
+    const port = portOf(child);
+    const remote = remoteOf<HostMethods>(port);
+    const stores: Host['stores'] = new Map();
+    serve(port, { store: async (id, chunks) => await stores.get(id)?.(chunks) } satisfies HostEvents);
+    child.once('error', (error) => remote.close(new Error(`the parsers' host failed: ${error.message}`)));
+    child.once('exit', (code, signal) =>
+      remote.close(new Error(`the parsers' host exited with ${code ?? signal}`)),
+    );
+    this.#host = { child, remote, stores };
     return this.#host;
   }
 
   #rest(): void {
     this.#idle?.cancel();
-    if (this.#host?.parsers.size === 0)
+    if (this.#host?.stores.size === 0)
       this.#idle = this.#deps.clock.setTimer(() => this.close(), HOST_IDLE_MS);
   }
 }
 
-function failureOf(message: HostMessage, { timeMs, memoryMb }: ParseLimits): Error {
-  switch (message.kind) {
+function failureOf(end: Exclude<ParseEnd, { kind: 'done' }>, { timeMs, memoryMb }: ParseLimits): Error {
+  switch (end.kind) {
     case 'refused':
-      return new DocumentError(message.reason);
+      return new DocumentError(end.reason);
     case 'exceeded':
       return new DocumentError(
-        message.limit === 'timeMs'
+        end.limit === 'timeMs'
           ? `The file takes more than ${Math.round(timeMs / 1000)} s to read; split it into smaller ones`
           : `The file needs more than ${memoryMb} MB of memory to read; split it into smaller ones`,
       );
     case 'died':
-      return new ParserDiedError(message.how);
-    default:
+      return new ParserDiedError(end.how);
+    case 'broken':
       return new DocumentError('The file is damaged, or made in a way that cannot be read', {
-        cause: message.kind === 'broken' ? message.message : message.kind,
+        cause: end.message,
       });
   }
 }

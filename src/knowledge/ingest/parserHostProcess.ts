@@ -1,14 +1,15 @@
 /** The parsers' host: starts a process for each document, passes its messages on, and kills it at its limits. */
 import type { ChildProcess } from 'node:child_process';
 
-import { putLast, startProcess, usageOf } from '../../base/threads/childProcess.ts';
+import { portOf, putLast, startProcess, usageOf } from '../../base/threads/childProcess.ts';
+import { remoteOf, serve } from '../../base/threads/remote.ts';
 import type {
-  HostMessage,
-  HostOrder,
+  HostEvents,
+  HostMethods,
+  ParseEnd,
   ParseLimits,
-  ParseMessage,
-  ParseRequest,
-  ParserEnd,
+  ParserEvents,
+  ParserMethods,
 } from './parserMessages.ts';
 
 const CHECK_INTERVAL_MS = 100;
@@ -29,12 +30,14 @@ interface Parser {
   /** Wall-clock time in which it was not waiting for its chunks to be stored. */
   passedMs: number;
   isWaiting: boolean;
-  end: ParserEnd | undefined;
+  end: ParseEnd | undefined;
 }
 
 const parsers = new Map<number, Parser>();
 
-process.on('message', obey);
+const port = portOf(process);
+const service = remoteOf<HostEvents>(port);
+serve(port, { parse, stop: (id) => void parsers.get(id)?.child.kill('SIGKILL') } satisfies HostMethods);
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM']) process.on(signal, () => undefined);
 process.once('disconnect', () => {
   for (const { child } of parsers.values()) child.kill('SIGKILL');
@@ -43,63 +46,50 @@ process.once('disconnect', () => {
 // The service ended while this process was starting.
 if (!process.connected) process.exit();
 setInterval(() => {
-  for (const [id, parser] of parsers) void check(id, parser);
+  for (const parser of parsers.values()) void check(parser);
 }, CHECK_INTERVAL_MS);
 
-function obey(order: HostOrder): void {
-  const parser = parsers.get(order.id);
-  switch (order.kind) {
-    case 'start':
-      start(order.id, order.request, order.limits);
-      break;
-    case 'goOn':
-      if (parser) parser.isWaiting = false;
-      parser?.child.send('goOn', () => undefined);
-      break;
-    case 'stop':
-      parser?.child.kill('SIGKILL');
-      break;
-  }
-}
-
-function start(id: number, request: ParseRequest, limits: ParseLimits): void {
+async function parse(...[id, request, limits]: Parameters<HostMethods['parse']>): Promise<ParseEnd> {
   const heapMb = Math.floor(limits.memoryMb * HEAP_SHARE);
   const child = startProcess(new URL('./parserProcess.ts', import.meta.url), { heapMb, isSilent: true });
   const parser: Parser = { child, limits, passedMs: 0, isWaiting: false, end: undefined };
   parsers.set(id, parser);
   putLast(child);
-  child.on('message', (message: ParseMessage) => {
-    if (message.kind === 'chunks') parser.isWaiting = true;
-    tell({ id, ...message });
+  const childPort = portOf(child);
+  serve(childPort, {
+    async store(chunks) {
+      parser.isWaiting = true;
+      await service.call.store(id, chunks);
+      parser.isWaiting = false;
+    },
+  } satisfies ParserEvents);
+  const closed = new Promise<ParseEnd>((resolve) => {
+    child.once('error', (error) => resolve({ kind: 'died', how: error.message }));
+    child.once('close', (code, signal) => {
+      const isOut = code === ABORTED_CODE || OUT_OF_MEMORY_SIGNALS.includes(signal ?? '');
+      const end: ParseEnd = isOut
+        ? { kind: 'exceeded', limit: 'memoryMb' }
+        : { kind: 'died', how: `exited with ${code ?? signal}` };
+      resolve(parser.end ?? end);
+    });
   });
-  child.once('error', (error) => {
-    parser.end = { kind: 'died', how: error.message };
-  });
-  child.once('close', (code, signal) => {
+  try {
+    return await Promise.race([remoteOf<ParserMethods>(childPort).call.parse(request), closed]);
+  } finally {
     parsers.delete(id);
-    const isOut = code === ABORTED_CODE || OUT_OF_MEMORY_SIGNALS.includes(signal ?? '');
-    const end: ParserEnd = isOut
-      ? { kind: 'exceeded', limit: 'memoryMb' }
-      : { kind: 'died', how: `exited with ${code ?? signal}` };
-    tell({ id, ...(parser.end ?? end) });
-  });
-  child.send(request, () => undefined);
+    child.kill('SIGKILL');
+  }
 }
 
-async function check(id: number, parser: Parser): Promise<void> {
+async function check(parser: Parser): Promise<void> {
   const { child, limits } = parser;
   if (!parser.isWaiting) parser.passedMs += CHECK_INTERVAL_MS;
   const usage = await usageOf(child);
-  if (parser.end || !parsers.has(id)) return;
+  if (parser.end) return;
   const { cpuMs, memoryMb = 0 } = usage ?? {};
   const maxPassedMs = limits.timeMs * (cpuMs === undefined ? MAX_PASSED_FACTOR : MAX_STARVED_FACTOR);
   const isLate = (cpuMs ?? 0) > limits.timeMs || parser.passedMs > maxPassedMs;
   if (memoryMb > limits.memoryMb) parser.end = { kind: 'exceeded', limit: 'memoryMb' };
   else if (isLate) parser.end = { kind: 'exceeded', limit: 'timeMs' };
   if (parser.end) child.kill('SIGKILL');
-}
-
-/** A service that has just ended reads nothing; `disconnect` follows. */
-function tell(message: HostMessage): void {
-  process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -17,25 +17,37 @@ export interface ParseLimits {
   readonly memoryMb: number;
 }
 
-/** A parser's message. After `chunks` it waits to be told to continue, so that chunks do not pile up. */
-export type ParseMessage =
-  | { readonly kind: 'chunks'; readonly chunks: readonly TextChunk[] }
+/** What a parser's process does, once. */
+export interface ParserMethods {
+  parse(request: ParseRequest): Promise<ParseEnd>;
+}
+
+/** What a parser's process asks. */
+export interface ParserEvents {
+  /** Resolves when the chunks are stored, so that they do not pile up. */
+  store(chunks: readonly TextChunk[]): Promise<void>;
+}
+
+/** What the parsers' host does. */
+export interface HostMethods {
+  /** Parses a document in a process of its own. @param id - Names the parser. */
+  parse(id: number, request: ParseRequest, limits: ParseLimits): Promise<ParseEnd>;
+  /** Ends a parser at once. */
+  stop(id: number): void;
+}
+
+/** What the parsers' host asks. @see ParserEvents */
+export interface HostEvents {
+  store(id: number, chunks: readonly TextChunk[]): Promise<void>;
+}
+
+/** How the parsing of a document ended. */
+export type ParseEnd =
   | { readonly kind: 'done' }
   /** The document is unreadable; the reason is for the user. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** An unexpected error. */
-  | { readonly kind: 'broken'; readonly message: string };
-
-/** The end of a parser that sent no last message. */
-export type ParserEnd =
+  | { readonly kind: 'broken'; readonly message: string }
   | { readonly kind: 'exceeded'; readonly limit: keyof ParseLimits }
+  /** The process ended, and nothing says why. */
   | { readonly kind: 'died'; readonly how: string };
-
-/** An order to the parsers' host; `id` names the parser. */
-export type HostOrder = { readonly id: number } & (
-  | { readonly kind: 'start'; readonly request: ParseRequest; readonly limits: ParseLimits }
-  | { readonly kind: 'goOn' | 'stop' }
-);
-
-/** A message from the parsers' host. */
-export type HostMessage = { readonly id: number } & (ParseMessage | ParserEnd);
