@@ -21,9 +21,12 @@ import { type SearchService, startSearchService } from './search/service.ts';
 import { RARE, UNCOMMON } from './search/texts.ts';
 import { median } from './support/statistics.ts';
 
-const WANTED_MS = 100;
+/** Where at most one session in twenty holds the text, and else. */
+const [WANTED_RARE_MS, WANTED_MS] = [150, 2_000];
+const RARE_SHARE = 0.05;
 /** One statement builds the index. */
 const FILL_TIMEOUT_MS = 900_000;
+const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
 const PAGE = { limit: 50, offset: 0 };
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
 
@@ -64,7 +67,7 @@ try {
     (text: string) => stores.sessions.search(projectId, text, PAGE).then(({ total }) => total),
     ...(service ? [service.search] : []),
   ];
-  const bareMs = median(await timesOf(() => database.query('SELECT count(*) FROM session_texts')));
+  const bareMs = median(await timesOf(() => database.query('SELECT count(*) FROM session_messages')));
   const rows: string[][] = [];
   for (const [what, text] of SEARCHES) {
     const times = ways.map((): number[] => []);
@@ -78,12 +81,14 @@ try {
       }
     }
     if (totals.size !== 1) throw new Error(`"${text}" was counted as ${[...totals].join(' and ')}`);
-    const isSlow = times.some((each) => median(each) >= WANTED_MS);
+    const isRare = Math.max(...totals) <= RARE_SHARE * Number(options.sessions);
+    const wantedMs = isRare && HAS_TRIGRAM.test(text) ? WANTED_RARE_MS : WANTED_MS;
+    const isSlow = times.some((each) => median(each) >= wantedMs);
     const ratio = (median(times[0] ?? []) / bareMs).toFixed(1);
     rows.push([what, text, [...totals].join(), ...times.flatMap(summary), ratio, isSlow ? 'too long' : '']);
   }
   console.log(
-    `Search in ${options.sessions} sessions of ${(meanBytes / 1024).toFixed(1)} KiB, on ${options.embedded ? 'PGlite' : 'Postgres'}; aim: under ${WANTED_MS} ms.`,
+    `Search in ${options.sessions} sessions of ${(meanBytes / 1024).toFixed(1)} KiB, on ${options.embedded ? 'PGlite' : 'Postgres'}; aim: under ${WANTED_RARE_MS} ms where at most one in twenty holds a text of three letters, else ${WANTED_MS}.`,
   );
   console.log(
     `A bare SELECT count(*) of the table takes ${bareMs.toFixed(0)} ms; the last column has the store in those.`,

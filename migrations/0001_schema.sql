@@ -372,7 +372,7 @@ CREATE FUNCTION customer_id_of(variables json) RETURNS text LANGUAGE sql IMMUTAB
   END
 $$;
 
--- Live sessions only; the end deletes the row.
+-- Live sessions only; the end deletes the row. What was said is in session_messages.
 CREATE TABLE sessions (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
   session_id text NOT NULL,
@@ -384,9 +384,10 @@ CREATE TABLE sessions (
   release_id text NOT NULL,
   turn integer NOT NULL,
   state json NOT NULL,
-  -- Characters of the state's JSON: what a search reads of a session that is not indexed, beside its messages.
-  state_characters integer NOT NULL DEFAULT 0,
-  -- How many messages it has had; those that are kept are in live_messages.
+  -- The session's data as the API shows it, as JSON text for searches, with a line break in place of its messages. Null in
+  -- sessions of tests, which no search finds.
+  data text,
+  -- How many messages its turns have had.
   message_count integer NOT NULL DEFAULT 0,
   -- The conversation as its client has it; see ClientConversation. Null until the first turn of a chat.
   digest text,
@@ -399,172 +400,14 @@ CREATE TABLE sessions (
   PRIMARY KEY (project_id, session_id),
   FOREIGN KEY (project_id, release_id) REFERENCES agent_releases
 );
+-- A search reads the texts of its own project alone, and the whole pending list.
+CREATE INDEX sessions_by_data ON sessions
+  USING gin (project_id, data gin_trgm_ops) WITH (gin_pending_list_limit = 256);
 CREATE INDEX sessions_of_release ON sessions (project_id, release_id);
 CREATE INDEX sessions_by_activity ON sessions (last_activity_at) WHERE channel <> 'phone';
 CREATE INDEX sessions_by_digest ON sessions (project_id, digest) WHERE digest IS NOT NULL;
 CREATE INDEX sessions_of_customer ON sessions (project_id, customer_id_of(state->'variables'))
   WHERE customer_id_of(state->'variables') IS NOT NULL;
-
--- The conversation of each live session, as its next turns read it, with the messages that only the model sees. A turn
--- appends; the session's end deletes them. session_messages has what is kept.
-CREATE TABLE live_messages (
-  instance_id uuid NOT NULL REFERENCES sessions (instance_id) ON DELETE CASCADE,
-  position integer NOT NULL,
-  message json NOT NULL,
-  PRIMARY KEY (instance_id, position)
-);
-
--- A live session's data as JSON text, to the letter as the API shows it (sessionData).
-CREATE FUNCTION live_session_text(instance uuid) RETURNS text LANGUAGE sql STABLE AS $$
-  SELECT concat(
-    '{"variables":', state->'variables',
-    ',"messages":[', (
-      SELECT string_agg(concat(
-        '{"role":', message->'role', ',"content":', message->'content',
-        ',"tool_calls":' || (message->'tool_calls')::text,
-        ',"tool_call_id":' || (message->'tool_call_id')::text,
-        ',"name":' || (message->'name')::text,
-        '}'
-      ), ',' ORDER BY position)
-      FROM live_messages WHERE instance_id = instance AND message->'internal' IS NULL
-    ),
-    '],"pathwayId":"', pathway_id,
-    '","currentNodeId":', state->'currentNodeId',
-    ',"channel":"', channel,
-    '","provider":', coalesce(to_json(provider)::text, 'null'),
-    ',"status":"active",',
-    '"callId":' || to_json(call_id)::text || ',',
-    '"startedAt":"', to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    '","lastActivityAt":"', to_char(last_activity_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    '"}'
-  )
-  FROM sessions WHERE instance_id = instance
-$$;
-
--- Search among live sessions
-
--- What the API shows of each live session, as JSON text. Apart from the state, and not compressed as long as it fits a
--- page: a search that no index narrows down reads all of it. The planner goes by the table's size and would give a scan of a
--- hundred thousand sessions too few workers; the server's max_parallel_workers limits them.
-CREATE TABLE session_texts (
-  instance_id uuid PRIMARY KEY REFERENCES sessions (instance_id) ON DELETE CASCADE,
-  project_id uuid NOT NULL,
-  session_id text NOT NULL,
-  data text NOT NULL,
-  created_at timestamptz NOT NULL,
-  updated_at timestamptz NOT NULL
-) WITH (toast_tuple_target = 8160, parallel_workers = 4);
-ALTER TABLE session_texts ALTER COLUMN data SET STORAGE EXTERNAL;
-CREATE INDEX session_texts_by_update ON session_texts (project_id, updated_at DESC, session_id);
-CREATE INDEX session_texts_trigrams ON session_texts USING gin (data gin_trgm_ops);
-
--- The characters, and the pairs of neighbouring ones, of each live session's text: for strings that have no three letters in
--- a row, which the index of trigrams needs. Narrow, so that counting reads little. A row may be older than its text, as
--- session_text_changes tells.
-CREATE TABLE session_grams (
-  instance_id uuid PRIMARY KEY REFERENCES session_texts (instance_id) ON DELETE CASCADE,
-  project_id uuid NOT NULL,
-  session_id text NOT NULL,
-  -- The text's, when it was read.
-  updated_at timestamptz NOT NULL,
-  grams bigint[] NOT NULL
-) WITH (toast_tuple_target = 128);
--- Every search reads the pending list.
-CREATE INDEX session_grams_index ON session_grams USING gin (grams) WITH (gin_pending_list_limit = 256);
-
--- One row for each change of a text that session_grams does not have yet.
-CREATE TABLE session_text_changes (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  project_id uuid NOT NULL,
-  instance_id uuid NOT NULL,
-  at timestamptz NOT NULL DEFAULT now()
-);
-CREATE INDEX session_text_changes_of_project ON session_text_changes (project_id);
-
-CREATE FUNCTION note_session_text() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO session_text_changes (project_id, instance_id) VALUES (NEW.project_id, NEW.instance_id);
-  RETURN NULL;
-END
-$$;
-CREATE TRIGGER session_text_changed AFTER INSERT OR UPDATE OF data ON session_texts
-  FOR EACH ROW EXECUTE FUNCTION note_session_text();
-
--- The next two read texts that no index narrows down, with as many workers as the server can spare: by default the planner
--- uses none, since it takes the texts for pages on a disk. Within a function, only a query that is returned as a set may have
--- workers. Whether a text holds a string is told by what stands before the string: strpos also counts the characters up to
--- there, which takes longer than the search itself where most texts hold the string.
-CREATE FUNCTION count_session_texts(project uuid, needle text, other text) RETURNS SETOF integer
-LANGUAGE plpgsql STABLE
-SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET max_parallel_workers_per_gather = 4 AS $$
-BEGIN
-  RETURN QUERY SELECT count(*)::integer FROM session_texts
-    WHERE project_id = project AND (
-      octet_length(split_part(data, needle, 1)) < octet_length(data)
-      OR octet_length(split_part(data, other, 1)) < octet_length(data)
-    );
-END
-$$;
-
-CREATE FUNCTION find_session_texts(project uuid, needle text, other text)
-RETURNS TABLE (instance_id uuid, session_id text, updated_at timestamptz)
-LANGUAGE plpgsql STABLE
-SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET max_parallel_workers_per_gather = 4 AS $$
-BEGIN
-  RETURN QUERY SELECT found.instance_id, found.session_id, found.updated_at FROM session_texts AS found
-    WHERE project_id = project AND (
-      octet_length(split_part(data, needle, 1)) < octet_length(data)
-      OR octet_length(split_part(data, other, 1)) < octet_length(data)
-    );
-END
-$$;
-
--- Counts a project's texts that hold a string of one or two characters, which its grams tell. Texts that have changed since
--- are read themselves. By default the planner would read the grams of all.
-CREATE FUNCTION count_by_grams(project uuid, keys bigint[], needle text) RETURNS integer
-LANGUAGE plpgsql STABLE SET enable_seqscan = off SET jit = off AS $$
-BEGIN
-  RETURN (
-    WITH changed AS MATERIALIZED (
-      SELECT DISTINCT change.instance_id FROM session_text_changes AS change WHERE change.project_id = project
-    )
-    SELECT (
-      SELECT count(*) FROM session_grams AS known
-      WHERE known.project_id = project AND known.grams @> keys
-        AND known.instance_id NOT IN (SELECT changed.instance_id FROM changed)
-    ) + (
-      SELECT count(*) FROM changed JOIN session_texts AS text USING (instance_id)
-      WHERE octet_length(split_part(text.data, needle, 1)) < octet_length(text.data)
-    )
-  );
-END
-$$;
-
--- Finds the texts that hold one of two strings, of which the second may be null; is_certain where their grams tell it.
-CREATE FUNCTION find_by_grams(
-  project uuid, keys bigint[], other_keys bigint[], needle text, other text, is_certain boolean
-) RETURNS TABLE (instance_id uuid, session_id text, updated_at timestamptz)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off SET jit = off AS $$
-BEGIN
-  RETURN QUERY
-    WITH changed AS MATERIALIZED (
-      SELECT DISTINCT change.instance_id FROM session_text_changes AS change WHERE change.project_id = project
-    )
-    SELECT known.instance_id, known.session_id, known.updated_at FROM session_grams AS known
-    WHERE known.project_id = project AND (known.grams @> keys OR known.grams @> other_keys)
-      AND known.instance_id NOT IN (SELECT changed.instance_id FROM changed)
-      AND (is_certain OR (
-        SELECT octet_length(split_part(text.data, needle, 1)) < octet_length(text.data)
-          OR octet_length(split_part(text.data, other, 1)) < octet_length(text.data)
-        FROM session_texts AS text WHERE text.instance_id = known.instance_id
-      ))
-    UNION ALL
-    SELECT text.instance_id, text.session_id, text.updated_at
-    FROM changed JOIN session_texts AS text ON text.instance_id = changed.instance_id
-    WHERE octet_length(split_part(text.data, needle, 1)) < octet_length(text.data)
-      OR octet_length(split_part(text.data, other, 1)) < octet_length(text.data);
-END
-$$;
 
 -- Session history
 
@@ -590,9 +433,6 @@ CREATE TABLE session_history (
   -- What was sent to the history, in characters of JSON and some for each row. Beyond a limit nothing more is kept.
   message_characters integer NOT NULL DEFAULT 0,
   event_characters integer NOT NULL DEFAULT 0,
-  -- When the session's messages are due for the search indexes; null when all are in them. Until then a search reads the
-  -- messages. An indexing node moves it on by a lease.
-  index_after timestamptz,
   -- Sessions of tests are left out of lists, and kept as long as their runs.
   is_test boolean NOT NULL DEFAULT false
 );
@@ -602,33 +442,23 @@ CREATE INDEX session_history_by_end ON session_history (project_id, ended_at) WH
 CREATE INDEX session_history_of_tests ON session_history (project_id, ended_at) WHERE is_test;
 CREATE INDEX session_history_of_customer ON session_history (project_id, customer_id_of(variables))
   WHERE customer_id_of(variables) IS NOT NULL;
-CREATE INDEX session_history_to_index ON session_history (project_id, index_after)
-  WHERE index_after IS NOT NULL;
 
+-- The conversation, which a live session's turns read, and the transcript.
 CREATE TABLE session_messages (
-  id bigint GENERATED ALWAYS AS IDENTITY,
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   instance_id uuid NOT NULL REFERENCES session_history ON DELETE CASCADE,
+  project_id uuid NOT NULL,
+  -- Its place in the conversation; null on a message that is in the transcript alone.
+  position integer,
   message json NOT NULL,
-  -- The message's own, to be searched and counted.
-  content text,
-  -- Set with the content, for its index.
-  project_id uuid,
-  latency_ms integer,
-  PRIMARY KEY (instance_id, id)
+  -- The message as the API shows it in a session's data, as JSON text for searches. Null on a message that is not in the
+  -- transcript: only turns read it, and the session's end deletes it.
+  text text,
+  latency_ms integer
 );
--- A search reads the words of its own project alone, and the whole pending list.
-CREATE INDEX session_messages_words ON session_messages
-  USING gin (project_id, content gin_trgm_ops) WITH (gin_pending_list_limit = 256)
-  WHERE project_id IS NOT NULL;
-
--- The sessions of a project in which a pattern of LIKE was said. The planner takes a text for as cheap to read as a number:
--- without these settings it may read all texts, and once for each session.
-CREATE FUNCTION find_sessions_saying(asked_project_id uuid, pattern text) RETURNS SETOF uuid
-LANGUAGE plpgsql STABLE SET enable_seqscan = off SET jit = off AS $$
-BEGIN
-  RETURN QUERY SELECT instance_id FROM session_messages WHERE project_id = asked_project_id AND content ILIKE pattern;
-END
-$$;
+CREATE INDEX session_messages_of_session ON session_messages (instance_id, position);
+CREATE INDEX session_messages_by_text ON session_messages
+  USING gin (project_id, text gin_trgm_ops) WITH (gin_pending_list_limit = 256);
 
 CREATE TABLE session_events (
   id bigint GENERATED ALWAYS AS IDENTITY,

@@ -4,15 +4,18 @@ import { createSealer } from '../../src/base/sealer.ts';
 import { uuidV7 } from '../../src/base/values/ids.ts';
 import { type Session, sessionData } from '../../src/engine/session/session.ts';
 import type { Database } from '../../src/infra/postgres/connection/database.ts';
-import { indexSessions } from '../../src/infra/postgres/sessions/sessionIndexing.ts';
+import { messageText } from '../../src/infra/postgres/sessions/historyRows.ts';
+import { dataText } from '../../src/infra/postgres/sessions/sessions.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { talkingSession } from './texts.ts';
 
 const BATCH = 2_000;
+/** The service would end the sessions, which began long ago. */
+const NEVER_MINUTES = 10_000_000;
 const PROJECTS = ['large', 'small'] as const;
 /** Sessions of a second project in the same tables, which a search must exclude. */
 const SMALL_SESSIONS = 2_000;
-const INDEXES = ['session_texts_trigrams', 'session_grams_index'];
+const INDEXES = ['sessions_by_data', 'session_messages_by_text'];
 
 export interface Filled {
   readonly projectId: string;
@@ -39,13 +42,12 @@ export async function fill(database: Database, sessions: number): Promise<Filled
     ({ projectId } = filled);
     bytes = filled.bytes;
   }
-  await indexSessions(database, { quietMs: 0 });
   await database.transaction(async (transaction) => {
     // It takes longer than a request's query may.
     await transaction.query('SET LOCAL statement_timeout = 0');
     for (const { indexdef } of indexes) await transaction.query(indexdef);
   });
-  await database.query('VACUUM ANALYZE session_texts, session_grams, session_text_changes');
+  await database.query('VACUUM ANALYZE sessions, session_history, session_messages');
   return { projectId, stores, meanBytes: bytes / sessions };
 }
 
@@ -56,7 +58,7 @@ async function fillProject(database: Database, stores: Filled['stores'], name: s
   await stores.projects.insert({
     id: projectId,
     name,
-    sessionIdleMinutes: 30,
+    sessionIdleMinutes: NEVER_MINUTES,
     historyRetentionDays: 30,
     reportUsage: false,
     createdAt: at,
@@ -80,23 +82,24 @@ async function fillProject(database: Database, stores: Filled['stores'], name: s
   return { projectId, bytes };
 }
 
-/** @returns Bytes of the searchable texts. */
+/** @returns Bytes of the sessions' data. */
 async function insert(database: Database, sessions: readonly Session[]): Promise<number> {
-  const texts = sessions.map((session) => JSON.stringify(sessionData(session)));
+  const messages = sessions.flatMap(({ instanceId, projectId, state }) =>
+    state.messages.map((message, position) => ({ instanceId, projectId, message, position })),
+  );
   await database.query(
     `WITH session AS (
        INSERT INTO sessions (project_id, session_id, instance_id, channel, provider, pathway_id, release_id, turn, state,
-         started_at, last_activity_at, updated_at)
+         data, started_at, last_activity_at, updated_at)
        SELECT project_id::uuid, session_id, instance_id::uuid, 'chat', 'website', pathway_id::uuid, release_id, 6,
-         '{}'::json, started_at::timestamptz, last_activity_at::timestamptz,
-         last_activity_at::timestamptz
-       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-         AS given (project_id, session_id, instance_id, pathway_id, release_id, started_at, last_activity_at)
+         '{}'::json, data, started_at::timestamptz, last_activity_at::timestamptz, last_activity_at::timestamptz
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+         AS given (project_id, session_id, instance_id, pathway_id, release_id, started_at, last_activity_at, data)
+       RETURNING *
      )
-     INSERT INTO session_texts (instance_id, project_id, session_id, data, created_at, updated_at)
-     SELECT instance_id::uuid, project_id::uuid, session_id, data, at::timestamptz, at::timestamptz
-     FROM unnest($3::text[], $1::text[], $2::text[], $8::text[], $7::text[])
-       AS given (instance_id, project_id, session_id, data, at)`,
+     INSERT INTO session_history
+       (instance_id, project_id, session_id, channel, status, started_at, message_count, message_characters)
+     SELECT instance_id, project_id, session_id, channel, 'active', started_at, 12, 4000 FROM session`,
     [
       sessions.map(({ projectId }) => projectId),
       sessions.map(({ sessionId }) => sessionId),
@@ -105,8 +108,21 @@ async function insert(database: Database, sessions: readonly Session[]): Promise
       sessions.map(({ releaseId }) => releaseId),
       sessions.map(({ startedAt }) => startedAt),
       sessions.map(({ lastActivityAt }) => lastActivityAt),
-      texts,
+      sessions.map(dataText),
     ],
   );
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  await database.query(
+    `INSERT INTO session_messages (instance_id, project_id, position, message, text)
+     SELECT instance_id::uuid, project_id::uuid, position, message::json, text
+     FROM unnest($1::text[], $2::text[], $3::integer[], $4::text[], $5::text[])
+       AS given (instance_id, project_id, position, message, text)`,
+    [
+      messages.map(({ instanceId }) => instanceId),
+      messages.map(({ projectId }) => projectId),
+      messages.map(({ position }) => position),
+      messages.map(({ message }) => JSON.stringify(message)),
+      messages.map(({ message }) => messageText(message)),
+    ],
+  );
+  return sessions.reduce((sum, one) => sum + Buffer.byteLength(JSON.stringify(sessionData(one))), 0);
 }

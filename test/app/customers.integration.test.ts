@@ -296,6 +296,7 @@ test('Erasing a person by id erases their calls, and what these taught the agent
     expected: [],
     subscribed: [],
     evaluating: false,
+    readsMessages: false,
   }));
   await database.query(
     `UPDATE session_history SET variables = '{"customerId": 4711}' WHERE instance_id = $1`,

@@ -154,6 +154,7 @@ export const ERROR_TEXTS_ZH: Readonly<Record<string, string>> = {
   node_overloaded: '服務目前負載過高，請稍後再試。',
   database_unavailable: '目前無法連上資料庫，請稍後再試。',
   database_busy: '資料庫忙碌中，請稍後再試。',
+  search_timeout: '搜尋超過時間上限；請改用較長或較少見的文字。',
   redis_unavailable: '目前無法連上 Redis，請稍後再試。',
   voice_unavailable: '目前沒有可用的語音節點，請稍後再試。',
   encoder_unavailable: '目前無法搜尋文件，請稍後再試：',

@@ -1,7 +1,6 @@
 import { repeat } from '../../base/async/repeat.ts';
 import { startSessionSweeps } from '../../engine/session/sessionSweeps.ts';
 import { startHousekeeping } from '../../infra/postgres/housekeeping.ts';
-import { startSessionIndexing } from '../../infra/postgres/sessions/sessionIndexing.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
 
@@ -17,7 +16,6 @@ export function startWorker(
   const { stores } = node.storage;
   const auditRetentionDays = config.AUDIT_RETENTION_DAYS;
   lifecycle.onClose(startHousekeeping({ ...stores, database, auditRetentionDays, clock, logger }));
-  lifecycle.onClose(startSessionIndexing(database, clock, logger));
   lifecycle.onClose(
     startSessionSweeps({
       sessions: stores.sessions,

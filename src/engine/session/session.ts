@@ -325,20 +325,6 @@ export function withMessages(state: SessionState, added: readonly SessionMessage
   };
 }
 
-/** Parts of the JSON of {@link sessionData} that are the same for every session. */
-export const ALWAYS_SHOWN: readonly string[] = [
-  '{"variables":{',
-  '},"messages":[',
-  '],"pathwayId":"',
-  '","currentNodeId":',
-  ',"channel":"',
-  '","provider":',
-  ',"status":"active",',
-  ',"startedAt":"20',
-  'Z","lastActivityAt":"20',
-  'Z"}',
-];
-
 /** A session as the API's `state` or `data`. @param session - With all its messages. */
 export function sessionData(session: Session) {
   return {
@@ -355,7 +341,8 @@ export function sessionData(session: Session) {
   };
 }
 
-function shownMessage({ role, content, tool_calls, tool_call_id, name }: ShownMessage) {
+/** A message as {@link sessionData} has it. */
+export function shownMessage({ role, content, tool_calls, tool_call_id, name }: ShownMessage) {
   return {
     role,
     content,

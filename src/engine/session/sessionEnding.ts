@@ -33,12 +33,14 @@ export function endingOf(
     expected: expectedEvents(call ? { call } : {}),
     subscribed: agent.postSessionWebhook ? (agent.postSessionWebhook.events ?? DEFAULT_WEBHOOK_EVENTS) : [],
     evaluating: agent.postEvaluationConfig !== null,
+    readsMessages:
+      agent.postSessionWebhook !== null || agent.postEvaluationConfig !== null || agent.memoryEnabled,
   };
 }
 
 /** The same for a session without webhooks and evaluation. */
 export function withoutWebhooks(ending: SessionEnding): SessionEnding {
-  return { ...ending, expected: [], subscribed: [], evaluating: false };
+  return { ...ending, expected: [], subscribed: [], evaluating: false, readsMessages: false };
 }
 
 /** The webhook events of an ended session in sending order. Only a recorded, answered call has `recording.ready`. */

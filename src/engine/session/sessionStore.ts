@@ -28,6 +28,8 @@ export interface SessionEnding {
   readonly expected: readonly WebhookEventName[];
   readonly subscribed: readonly WebhookEventName[];
   readonly evaluating: boolean;
+  /** Whether webhooks, the evaluation or the memory read the messages; if not, a project without history keeps none. */
+  readonly readsMessages: boolean;
 }
 
 /** Stores live sessions, and their history with them. */
@@ -70,7 +72,11 @@ export interface SessionStore {
     sessionId: string,
     ending: (session: Session) => Promise<SessionEnding | undefined>,
   ): Promise<Session | undefined>;
-  /** Case-sensitive, anywhere in the JSON of the session's data; last changed first. */
+  /**
+   * Case-sensitive, anywhere in the JSON of a message, or of the rest of the session's data; last changed first.
+   *
+   * @throws {CallwayError} 503 `search_timeout`.
+   */
   search(projectId: string, text: string, page: Page): Promise<PageOf<FoundSession>>;
   /** Live chat and web sessions without traffic for longer than their project allows. */
   idle(now: Date, limit: number): Promise<IdleSession[]>;

@@ -30,6 +30,7 @@ const ENDING: SessionEnding = {
   expected: [],
   subscribed: [],
   evaluating: false,
+  readsMessages: false,
 };
 
 /** A database of one session, which the test makes unavailable. */

@@ -279,6 +279,7 @@ test.each([
       expected: expect.arrayContaining([...expected]),
       subscribed: [],
       evaluating: false,
+      readsMessages: false,
     },
   ]);
   expect(conversation.endings[0]?.expected).toHaveLength(expected.length);

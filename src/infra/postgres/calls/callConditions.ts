@@ -38,7 +38,7 @@ export function conditions(
       number === undefined ? undefined : containing(number),
       (place) => `(from_number LIKE ${place} OR to_number LIKE ${place})`,
     ),
-    ...(said ? given(said.pattern, (place) => `instance_id IN (${said.query(place)})`) : []),
+    ...(said ? given(said.patterns, (place) => `instance_id IN (${said.query(place)})`) : []),
   ];
   return { sql: parts.join(' AND '), parameters };
 }

@@ -1,18 +1,19 @@
 import type { CallResults, CallStore, ResultNames } from '../../../calls/callStore.ts';
 import type { Queryable } from '../connection/database.ts';
-import { instancesSaying } from '../sessions/messageSearch.ts';
+import { listSaying } from '../sessions/messageSearch.ts';
 import { conditions } from './callConditions.ts';
 
 /** Reads the results of calls' sessions and their names. */
 export function callResults(database: Queryable): Pick<CallStore, 'resultNames' | 'results'> {
   return {
     async resultNames(projectId, filter, limit) {
-      const said = await instancesSaying(database, projectId, filter.q);
-      const { sql, parameters } = conditions(projectId, filter, said);
-      const rows = await database.query<{ kind: keyof ResultNames; name: string }>(
-        namesOf(sql, `$${parameters.length + 1}`),
-        [...parameters, limit],
-      );
+      const rows = await listSaying(database, projectId, filter.q, (limited, said) => {
+        const { sql, parameters } = conditions(projectId, filter, said);
+        return limited.query<{ kind: keyof ResultNames; name: string }>(
+          namesOf(sql, `$${parameters.length + 1}`),
+          [...parameters, limit],
+        );
+      });
       const names = (kind: keyof ResultNames) =>
         rows.filter((row) => row.kind === kind).map(({ name }) => name);
       return { metadata: names('metadata'), variables: names('variables'), evaluation: names('evaluation') };

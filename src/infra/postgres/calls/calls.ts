@@ -8,7 +8,7 @@ import type { RecordingPeaks } from '../../../media/recording/peaks.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { violates } from '../connection/errors.ts';
 import { CUSTOMER_NUMBER } from '../sessions/customers.ts';
-import { instancesSaying } from '../sessions/messageSearch.ts';
+import { listSaying } from '../sessions/messageSearch.ts';
 import { INSERT_SESSION, sessionParameters } from '../sessions/sessions.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { BY_CREATION } from '../sql/projectRows.ts';
@@ -60,21 +60,20 @@ function callRecords(
       ]);
     },
     async list(projectId, filter, page) {
-      const { sql, parameters } = conditions(
-        projectId,
-        filter,
-        await instancesSaying(database, projectId, filter.q),
-      );
-      const list: List = {
-        name: 'calls',
-        columns: callSelection(),
-        from: 'calls',
-        where: sql,
-        parameters,
-        order: BY_CREATION,
-        direction: 'DESC',
-      };
-      return mapPage(await queryPage<CallRow>(database, list, page), fromCallRow);
+      const found = await listSaying(database, projectId, filter.q, (limited, said) => {
+        const { sql, parameters } = conditions(projectId, filter, said);
+        const list: List = {
+          name: 'calls',
+          columns: callSelection(),
+          from: 'calls',
+          where: sql,
+          parameters,
+          order: BY_CREATION,
+          direction: 'DESC',
+        };
+        return queryPage<CallRow>(limited, list, page);
+      });
+      return mapPage(found, fromCallRow);
     },
     async existing(ids) {
       const rows = await database.query<{ id: string }>('SELECT id FROM calls WHERE id = ANY ($1::uuid[])', [

@@ -23,6 +23,8 @@ export interface Queryable {
   readonly expensiveRowsAtOnce?: number;
   /** Whether a statement delays those of all others, as on the embedded server. */
   readonly sharesSession?: boolean;
+  /** The same with a shorter timeout of a statement, which the server enforces; unset where that cannot be. */
+  readonly within?: (timeoutMs: number) => Queryable;
 }
 
 /** A connection that keeps its state between two statements, such as a transaction or a lock. */

@@ -100,20 +100,32 @@ export function openPostgres(options: PostgresOptions): Database {
     })),
   };
   let closing: Promise<void> | undefined;
+  const transaction: Database['transaction'] = (work) =>
+    retryConflicts(() => withClient(connections, (client) => transact(client, work), rollBack));
 
   return {
     // A single statement is a transaction and may be retried.
     query: (sql, parameters, name) =>
       retryConflicts(() => withClient(connections, (client) => client.query(sql, parameters, name))),
-    ...(options.sharesSession && { sharesSession: true, expensiveRowsAtOnce: SHARED_SESSION_EXPENSIVE_ROWS }),
-    transaction: (work) =>
-      retryConflicts(() => withClient(connections, (client) => transact(client, work), rollBack)),
+    ...(options.sharesSession
+      ? { sharesSession: true, expensiveRowsAtOnce: SHARED_SESSION_EXPENSIVE_ROWS }
+      : { within: (timeoutMs) => ({ query: queryWithin(transaction, timeoutMs) }) }),
+    transaction,
     session: (work) => withOwnConnection(options, work),
     close() {
       closing ??= Promise.all([pool.end(), monitor?.close()]).then(() => undefined);
       return closing;
     },
   };
+}
+
+/** A statement with a timeout of its own. */
+function queryWithin(transaction: Database['transaction'], timeoutMs: number): Queryable['query'] {
+  return (sql, parameters) =>
+    transaction(async ({ query }) => {
+      await query(`SET LOCAL statement_timeout = ${timeoutMs}`);
+      return await query(sql, parameters);
+    });
 }
 
 function monitorServer(url: string, options: HealthMonitorOptions) {

@@ -17,9 +17,8 @@ import type { Parameter, Queryable } from '../connection/database.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
-import { addSizes, charactersOf, HISTORY_WITH_ROOM } from './historyRows.ts';
-import { instancesSaying, type Said } from './messageSearch.ts';
-import { WHEN_QUIET } from './sessionTexts.ts';
+import { addSizes, charactersOf, HISTORY_WITH_ROOM, insertMessages, messageText } from './historyRows.ts';
+import { listSaying, type Said } from './messageSearch.ts';
 
 interface Row {
   instance_id: string;
@@ -57,21 +56,23 @@ const SHOWN = `project_id = $1 AND (is_test OR (SELECT history_retention_days IS
 export function historyStore(database: Queryable): HistoryStore {
   return {
     async list(projectId, filter, page) {
-      const said = await instancesSaying(database, projectId, filter.q);
-      const { sql, parameters } = conditions(projectId, filter, said);
-      const list: List = {
-        name: 'session_history',
-        columns: COLUMNS,
-        from: 'session_history',
-        where: sql,
-        parameters,
-        order: [
-          { column: 'started_at', type: 'time' },
-          { column: 'instance_id', type: 'uuid' },
-        ],
-        direction: 'DESC',
-      };
-      return mapPage(await queryPage<Row>(database, list, page), toSummary);
+      const found = await listSaying(database, projectId, filter.q, (limited, said) => {
+        const { sql, parameters } = conditions(projectId, filter, said);
+        const list: List = {
+          name: 'session_history',
+          columns: COLUMNS,
+          from: 'session_history',
+          where: sql,
+          parameters,
+          order: [
+            { column: 'started_at', type: 'time' },
+            { column: 'instance_id', type: 'uuid' },
+          ],
+          direction: 'DESC',
+        };
+        return queryPage<Row>(limited, list, page);
+      });
+      return mapPage(found, toSummary);
     },
     async find(projectId, sessionId) {
       const [row] = await database.query<DetailRow>(FIND, [projectId, sessionId]);
@@ -103,18 +104,13 @@ export function historyStore(database: Queryable): HistoryStore {
       );
     },
     async addMessages(instanceId, messages) {
-      const texts = messages.map(storableJson);
+      const json = messages.map(storableJson);
       await database.query(
         `WITH history AS (
-           UPDATE session_history
-           SET message_count = message_count + cardinality($2::text[]), index_after = ${WHEN_QUIET},
-             ${addSizes('$3', '0')}
-           WHERE instance_id = $1 RETURNING instance_id, message_characters
-         )
-         INSERT INTO session_messages (instance_id, message) SELECT instance_id, message::json
-         FROM ${HISTORY_WITH_ROOM.messages}, unnest($2::text[]) WITH ORDINALITY AS said (message, position)
-         ORDER BY position`,
-        [instanceId, texts, charactersOf(texts)],
+           UPDATE session_history SET message_count = message_count + cardinality($2::text[]), ${addSizes('$5', '0')}
+           WHERE instance_id = $1 RETURNING instance_id, project_id, message_characters
+         )${insertMessages(HISTORY_WITH_ROOM.messages, ['$2', '$3', '$4'])}`,
+        [instanceId, json, messages.map(messageText), messages.map(() => null), charactersOf(json)],
       );
     },
     async addHeard(instanceId, heard) {
@@ -143,7 +139,7 @@ const detailWhere = (condition: string): string => `
     coalesce(variables, (SELECT state->'variables' FROM sessions WHERE instance_id = history.instance_id))
       AS variables,
     (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
-     WHERE instance_id = history.instance_id) AS messages,
+     WHERE instance_id = history.instance_id AND text IS NOT NULL) AS messages,
     (SELECT coalesce(json_agg(json_build_object('type', type, 'at', at, 'data', data) ORDER BY at, id), '[]'::json)
      FROM session_events WHERE instance_id = history.instance_id) AS events
   FROM session_history AS history
@@ -169,7 +165,7 @@ function conditions(
     ...given(status, (place) => `status = ${place}`),
     ...given(from, (place) => `started_at >= ${place}::timestamptz`),
     ...given(to, (place) => `started_at < ${place}::timestamptz`),
-    ...(said ? given(said.pattern, (place) => `instance_id IN (${said.query(place)})`) : []),
+    ...(said ? given(said.patterns, (place) => `instance_id IN (${said.query(place)})`) : []),
   ];
   return { sql: parts.join(' AND '), parameters };
 }

@@ -1,4 +1,10 @@
-import { MAX_SESSION_CHARACTERS } from '../../../engine/session/session.ts';
+import {
+  isShown,
+  MAX_SESSION_CHARACTERS,
+  type SessionMessage,
+  shownMessage,
+} from '../../../engine/session/session.ts';
+import { storableJson } from '../sql/storable.ts';
 
 /** The characters counted for each row in addition to its JSON. */
 const ROW_CHARACTERS = 200;
@@ -31,7 +37,7 @@ const HAS_ROOM_FOR_EVENTS = `event_characters <= ${MAX_EVENT_CHARACTERS}`;
 
 /** Select from a CTE `history`, which returns the sizes of {@link addSizes}, only histories that are not full. */
 export const HISTORY_WITH_ROOM = {
-  messages: `(SELECT instance_id FROM history WHERE ${HAS_ROOM_FOR_MESSAGES}) AS history`,
+  messages: `(SELECT instance_id, project_id FROM history WHERE ${HAS_ROOM_FOR_MESSAGES}) AS history`,
   events: `(SELECT instance_id FROM history WHERE ${HAS_ROOM_FOR_EVENTS}) AS history`,
 };
 
@@ -49,20 +55,41 @@ export function insertFullEvent(messages: string, events: string, at: string): s
 }
 const FULL = { code: 'history_full', message: 'The history is full: some of what follows is not kept' };
 
+/** A message as the API shows it, as JSON; null when only turns read it. */
+export function messageText(message: SessionMessage): string | null {
+  return isShown(message) ? storableJson(shownMessage(message)) : null;
+}
+
+/** Parameters of messages: their JSON, their {@link messageText}s and latencies; `text[]`, `text[]`, `integer[]`. */
+export type MessageColumns = readonly [messages: string, texts: string, latencies: string];
+
 /**
- * Inserts messages of the history, in order.
+ * Inserts messages of a transcript, in order.
  *
- * @param history - A query or CTE with the `instance_id`.
- * @param messages - Parameter of the messages' texts, `text[]`.
- * @param latencies - Parameter of their latencies in milliseconds, `integer[]`.
+ * @param history - A query or CTE with the `instance_id` and `project_id`.
  */
-export function insertMessages(history: string, messages: string, latencies: string): string {
+export function insertMessages(history: string, columns: MessageColumns): string {
+  return `${insertRows(history, columns, 'NULL::integer, message::json, text, latency_ms')}
+    WHERE text IS NOT NULL ORDER BY place`;
+}
+
+/**
+ * Inserts messages of a turn, in order. A full history has no room for them in the transcript.
+ *
+ * @param history - A CTE with the sizes of {@link addSizes}, the `project_id`, and the `messages_before` this turn.
+ */
+export function insertTurnMessages(history: string, columns: MessageColumns): string {
+  const kept = (column: string) => `CASE WHEN ${HAS_ROOM_FOR_MESSAGES} THEN ${column} END`;
+  const row = `messages_before + place - 1, message::json, ${kept('text')}, ${kept('latency_ms')}`;
+  return `${insertRows(history, columns, row)} ORDER BY place`;
+}
+
+function insertRows(history: string, [messages, texts, latencies]: MessageColumns, row: string): string {
   return `
-    INSERT INTO session_messages (instance_id, message, latency_ms)
-    SELECT instance_id, message::json, latency_ms
-    FROM ${history}, unnest(${messages}::text[], ${latencies}::integer[])
-      WITH ORDINALITY AS said (message, latency_ms, position)
-    ORDER BY position`;
+    INSERT INTO session_messages (instance_id, project_id, position, message, text, latency_ms)
+    SELECT instance_id, project_id, ${row}
+    FROM ${history}, unnest(${messages}::text[], ${texts}::text[], ${latencies}::integer[])
+      WITH ORDINALITY AS said (message, text, latency_ms, place)`;
 }
 
 /**

@@ -7,6 +7,7 @@ import type {
   SessionMessage,
   SessionState,
 } from '../../../engine/session/session.ts';
+import { sessionData } from '../../../engine/session/session.ts';
 import type { SessionEnding, SessionStore, TurnHistory } from '../../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
@@ -19,9 +20,10 @@ import {
   insertEvents,
   insertFullEvent,
   insertMessages,
+  insertTurnMessages,
+  messageText,
 } from './historyRows.ts';
 import { searchSessions } from './sessionSearch.ts';
-import { WHEN_QUIET } from './sessionTexts.ts';
 
 interface Row {
   project_id: string;
@@ -42,7 +44,7 @@ interface Row {
   messages: readonly SessionMessage[] | null;
 }
 
-/** The state without its messages, which are in `live_messages`. */
+/** The state without its messages, which are in `session_messages`. */
 type StoredState = Omit<SessionState, 'messages'>;
 
 const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id, pathway_id, release_id, turn, state,
@@ -51,8 +53,8 @@ const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id
 const FIND = `
   SELECT ${COLUMNS}, digest,
     (SELECT message_characters FROM session_history WHERE instance_id = sessions.instance_id), CASE WHEN message_count > 0 THEN (
-    SELECT json_agg(message ORDER BY position) FROM live_messages
-    WHERE live_messages.instance_id = sessions.instance_id
+    SELECT json_agg(message ORDER BY position) FROM session_messages
+    WHERE session_messages.instance_id = sessions.instance_id
       AND position >= coalesce((state->>'messagesBefore')::integer, 0)
   ) END AS messages
   FROM sessions WHERE project_id = $1 AND session_id = $2`;
@@ -68,7 +70,7 @@ export function sessionStore(database: Queryable): SessionStore {
     find,
     async messagesBefore({ instanceId, state }) {
       const rows = await database.query<{ message: SessionMessage }>(
-        `SELECT message FROM live_messages
+        `SELECT message FROM session_messages
          WHERE instance_id = $1 AND position < $2 AND message->'internal' IS NULL ORDER BY position`,
         [instanceId, state.messagesBefore ?? 0],
       );
@@ -129,14 +131,13 @@ export function sessionStore(database: Queryable): SessionStore {
  */
 export const INSERT_SESSION = `
   session AS (
-    INSERT INTO sessions (${COLUMNS}, updated_at, idle_minutes, state_characters)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12, $12, $16, char_length($10::json::text))
+    INSERT INTO sessions (${COLUMNS}, updated_at, idle_minutes, data)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12, $12, $16, $17)
     ON CONFLICT (project_id, session_id) DO NOTHING RETURNING *
   ), history AS (
     INSERT INTO session_history
-      (instance_id, project_id, session_id, channel, provider, call_id, status, started_at, index_after, is_test)
-    SELECT instance_id, project_id, session_id, channel, provider, call_id, 'active', started_at, ${WHEN_QUIET},
-      state->'test' IS NOT NULL
+      (instance_id, project_id, session_id, channel, provider, call_id, status, started_at, is_test)
+    SELECT instance_id, project_id, session_id, channel, provider, call_id, 'active', started_at, data IS NULL
     FROM session
   ), event AS (
     INSERT INTO session_events (instance_id, type, at, data)
@@ -156,26 +157,22 @@ const FIND_BY_DIGEST = `
  */
 const SAVE_TURN = `
   WITH saved AS (
-    UPDATE sessions SET turn = $4, state = $5::json, state_characters = char_length($5::json::text), last_activity_at = $6, digest = $14,
+    UPDATE sessions SET turn = $4, state = $5::json, data = $17, last_activity_at = $6, digest = $14,
       message_count = message_count + cardinality($7::text[]),
       updated_at = greatest($6, updated_at + interval '1 millisecond')
     WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $4 - 1
     RETURNING instance_id, message_count - cardinality($7::text[]) AS messages_before
-  ), live AS (
-    INSERT INTO live_messages (instance_id, position, message)
-    SELECT instance_id, messages_before + place - 1, message::json
-    FROM saved, unnest($7::text[]) WITH ORDINALITY AS said (message, place)
   ), history AS (
     UPDATE session_history AS history
-    SET message_count = message_count + cardinality($8::text[]), turns = turns + $9, index_after = ${WHEN_QUIET},
+    SET message_count = message_count + cardinality(array_remove($8::text[], NULL)), turns = turns + $9,
       ${addSizes('$15', '$16')}
     FROM saved WHERE history.instance_id = saved.instance_id
-    RETURNING history.instance_id, message_characters, event_characters
+    RETURNING history.instance_id, project_id, messages_before, message_characters, event_characters
   ), forgotten AS (
-    DELETE FROM live_messages USING history
-    WHERE live_messages.instance_id = history.instance_id AND NOT ${HAS_ROOM_FOR_MESSAGES}
-      AND position < ($5::json->>'messagesBefore')::integer
-  ), messages AS (${insertMessages(HISTORY_WITH_ROOM.messages, '$8', '$13')}
+    DELETE FROM session_messages USING history
+    WHERE session_messages.instance_id = history.instance_id AND NOT ${HAS_ROOM_FOR_MESSAGES}
+      AND text IS NULL AND position < ($5::json->>'messagesBefore')::integer
+  ), messages AS (${insertTurnMessages('history', ['$7', '$8', '$13'])}
   ), events AS (${insertEvents(HISTORY_WITH_ROOM.events, ['$10', '$11', '$12'])}
   ), filled AS (${insertFullEvent('$15', '$16', '$6')}
   )
@@ -185,16 +182,16 @@ const SAVE_TURN = `
 const APPEND_LATE_TURN = `
   WITH history AS (
     UPDATE session_history AS history
-    SET message_count = message_count + cardinality($3::text[]), turns = turns + $5, variables = $2::json,
-      index_after = ${WHEN_QUIET}, ${addSizes('$9', '$10')}
+    SET message_count = message_count + cardinality(array_remove($11::text[], NULL)), turns = turns + $5,
+      variables = $2::json, ${addSizes('$9', '$10')}
     WHERE instance_id = $1 AND NOT EXISTS (
       SELECT FROM session_messages WHERE instance_id = $1 AND message::text = ANY ($3::text[])
     ) AND NOT EXISTS (
       SELECT FROM session_events WHERE instance_id = $1
         AND (type, at, data::text) IN (SELECT * FROM unnest($6::text[], $7::timestamptz[], $8::text[]))
     )
-    RETURNING instance_id, message_characters, event_characters
-  ), messages AS (${insertMessages(HISTORY_WITH_ROOM.messages, '$3', '$4')}
+    RETURNING instance_id, project_id, message_characters, event_characters
+  ), messages AS (${insertMessages(HISTORY_WITH_ROOM.messages, ['$3', '$11', '$4'])}
   )${insertEvents(HISTORY_WITH_ROOM.events, ['$6', '$7', '$8'])}`;
 
 const END = `
@@ -202,8 +199,12 @@ const END = `
     DELETE FROM sessions WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $10 RETURNING *
   ), history AS (
     UPDATE session_history AS history
-    SET status = 'ended', ended_at = $4, end_reason = $5, variables = ended.state->'variables', index_after = now()
+    SET status = 'ended', ended_at = $4, end_reason = $5, variables = ended.state->'variables'
     FROM ended WHERE history.instance_id = ended.instance_id
+  ), forgotten AS (
+    DELETE FROM session_messages USING ended
+    WHERE session_messages.instance_id = ended.instance_id AND (text IS NULL OR NOT $12 AND ended.data IS NOT NULL
+      AND (SELECT history_retention_days FROM projects WHERE id = ended.project_id) = 0)
   ), event AS (
     INSERT INTO session_events (instance_id, type, at, data)
     SELECT instance_id, 'session_ended', $4::timestamptz, 
@@ -238,11 +239,12 @@ export function sessionParameters(session: Session, started: HistoryEvent): Para
     started.at,
     storableJson(started.data),
     session.idleMinutes ?? null,
+    dataText(session),
   ];
 }
 
 function turnParameters(session: Session, record: TurnHistory): Parameter[] {
-  const { texts, latencies, turns, types, times, data, sizes } = recordColumns(record);
+  const { messages, texts, latencies, turns, types, times, data, sizes } = recordColumns(record);
   return [
     session.projectId,
     session.sessionId,
@@ -250,7 +252,7 @@ function turnParameters(session: Session, record: TurnHistory): Parameter[] {
     session.turn,
     storableJson(storedState(session.state)),
     session.lastActivityAt,
-    record.messages.map(storableJson),
+    messages,
     texts,
     turns,
     types,
@@ -259,31 +261,46 @@ function turnParameters(session: Session, record: TurnHistory): Parameter[] {
     latencies,
     session.digest ?? null,
     ...sizes,
+    dataText(session),
   ];
 }
 
 function lateParameters({ instanceId, state }: Session, record: TurnHistory): Parameter[] {
-  const { texts, latencies, turns, types, times, data, sizes } = recordColumns(record);
-  return [instanceId, storableJson(state.variables), texts, latencies, turns, types, times, data, ...sizes];
+  const { messages, texts, latencies, turns, types, times, data, sizes } = recordColumns(record);
+  const variables = storableJson(state.variables);
+  return [instanceId, variables, messages, latencies, turns, types, times, data, ...sizes, texts];
 }
 
 function storedState({ messages, ...state }: SessionState): StoredState {
   return state;
 }
 
-/** The columns of a turn's history. The search index has their words later. @see refreshTexts */
+/** The data of a session as JSON text, with a line break in place of its messages; null for a test's. */
+export function dataText(session: Session): string | null {
+  if (session.state.test) return null;
+  const { variables, messages, ...others } = sessionData({
+    ...session,
+    state: { ...session.state, messages: [] },
+  });
+  return `{"variables":${storableJson(variables)},"messages":[\n],${storableJson(others).slice(1)}`;
+}
+
+/** The columns of a turn's history. */
 export function recordColumns({ messages, events }: TurnHistory) {
-  const shown = messages.filter(({ internal }) => !internal);
-  const texts = shown.map(storableJson);
+  const json = messages.map(storableJson);
+  const texts = messages.map(messageText);
   const data = events.map(({ data }) => storableJson(data));
   return {
+    messages: json,
     texts,
-    latencies: shown.map(({ latencyMs }) => (latencyMs === undefined ? null : Math.round(latencyMs))),
+    latencies: messages.map(({ latencyMs }, index) =>
+      latencyMs === undefined || texts[index] === null ? null : Math.round(latencyMs),
+    ),
     turns: messages.length > 0 ? 1 : 0,
     types: events.map(({ type }) => type),
     times: events.map(({ at }) => at),
     data,
-    sizes: [charactersOf(texts), charactersOf(data)],
+    sizes: [charactersOf(json.filter((_, index) => texts[index] !== null)), charactersOf(data)],
   };
 }
 
@@ -300,6 +317,7 @@ function endParameters(session: Session, ending: SessionEnding): Parameter[] {
     ending.subscribed,
     session.turn,
     ending.missingVariables,
+    ending.readsMessages,
   ];
 }
 

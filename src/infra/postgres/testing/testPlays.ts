@@ -114,14 +114,15 @@ const CANCEL = `
 const SAVE_SESSION = `
   WITH history AS (
     INSERT INTO session_history (instance_id, project_id, session_id, channel, provider, call_id, status, started_at,
-      ended_at, end_reason, variables, message_count, turns, index_after, is_test, message_characters, event_characters)
-    VALUES ($1, $2, $3, $4, $5, NULL, 'ended', $6, $7, $8, $9::json, cardinality($10::text[]), $11, now(), true, $16, $17)
-    ON CONFLICT (instance_id) DO NOTHING RETURNING instance_id
-  ), messages AS (${insertMessages('history', '$10', '$12')}
+      ended_at, end_reason, variables, message_count, turns, is_test, message_characters, event_characters)
+    VALUES ($1, $2, $3, $4, $5, NULL, 'ended', $6, $7, $8, $9::json,
+      cardinality(array_remove($18::text[], NULL)), $11, true, $16, $17)
+    ON CONFLICT (instance_id) DO NOTHING RETURNING instance_id, project_id
+  ), messages AS (${insertMessages('history', ['$10', '$18', '$12'])}
   )${insertEvents('history', ['$13', '$14', '$15'])}`;
 
 function sessionColumns({ session, messages, events, endedAt, endReason }: PlayedSession) {
-  const { texts, latencies, types, times, data, sizes } = recordColumns({ messages, events });
+  const columns = recordColumns({ messages, events });
   return [
     session.instanceId,
     session.projectId,
@@ -132,13 +133,14 @@ function sessionColumns({ session, messages, events, endedAt, endReason }: Playe
     endedAt,
     endReason,
     storableJson(session.state.variables),
-    texts,
+    columns.messages,
     session.turn,
-    latencies,
-    types,
-    times,
-    data,
-    ...sizes,
+    columns.latencies,
+    columns.types,
+    columns.times,
+    columns.data,
+    ...columns.sizes,
+    columns.texts,
   ];
 }
 

@@ -104,7 +104,7 @@ const SESSION = `
     (SELECT data->'missingVariables' FROM session_events
      WHERE instance_id = history.instance_id AND type = 'session_ended' ORDER BY id DESC LIMIT 1) AS missing_variables,
     (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
-     WHERE instance_id = history.instance_id) AS messages,
+     WHERE instance_id = history.instance_id AND text IS NOT NULL) AS messages,
     (SELECT json_object_agg(event, at) FROM webhook_facts WHERE instance_id = history.instance_id) AS facts
   FROM session_history AS history JOIN webhook_outbox USING (instance_id) WHERE instance_id = $1`;
 

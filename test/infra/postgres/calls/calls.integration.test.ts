@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { Call } from '../../../../src/calls/call.ts';
 import { removeExpired } from '../../../../src/infra/postgres/retention.ts';
-import { refreshTexts } from '../../../../src/infra/postgres/sessions/sessionTexts.ts';
 import { makeCall } from '../support/calls.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
@@ -49,8 +48,6 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
     expect((await listed()).items).toEqual([]);
     expect((await listed(true)).items).toEqual([call]);
     expect(await find(call)).toEqual(call);
-    expect((await world.stores.sessions.search(world.projectId, 'Ada', PAGE)).items).toEqual([]);
-    await refreshTexts(opened.database.query, { quietMs: -1000 });
     expect((await world.stores.sessions.search(world.projectId, 'Ada', PAGE)).items).toEqual([]);
     expect(await world.stores.slotHolders.ofProject(world.projectId)).toEqual([]);
     expect((await world.stores.history.list(world.projectId, {}, PAGE)).items).toEqual([]);

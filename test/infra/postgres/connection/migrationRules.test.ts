@@ -12,7 +12,7 @@ const BREAKING =
 const CONTRACT = /^-- contract: unused since \d+\.\d+\.\d+$/m;
 /** Tables that grow with use. */
 const LARGE =
-  /^(sessions|session_\w+|live_messages|calls|call_\w+|chunks|\w+_embeddings|webhook_\w+|queued_events|sip_trace|customer_memories)$/;
+  /^(sessions|session_\w+|calls|call_\w+|chunks|\w+_embeddings|webhook_\w+|queued_events|sip_trace|customer_memories)$/;
 const BLOCKING: readonly (readonly [RegExp, string])[] = [
   [/CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)[^;]*? ON (\w+)/gi, 'an index that is not CONCURRENTLY'],
   [/^UPDATE (\w+)/gim, 'an update of all rows'],

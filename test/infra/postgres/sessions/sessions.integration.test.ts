@@ -130,9 +130,10 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
     const found = await world.stores.sessions.find(world.projectId, 'long');
     expect(found?.state.messages).toEqual([agent('seven')]);
     expect(found?.characters).toBeGreaterThan(10_000_000);
-    // Of the newest turn.
-    expect(await world.stores.sessions.messagesBefore(session)).toEqual([user('seven'), user(long)]);
+    const before = await world.stores.sessions.messagesBefore(session);
     const kept = await world.stores.history.find(world.projectId, 'long');
+    // The transcript, and the newest turn's.
+    expect(before).toEqual([...(kept?.messages ?? []), user('seven'), user(long)]);
     expect(kept?.messages.map(({ content }) => content?.slice(0, 5))).toEqual(
       texts.slice(0, 3).flatMap((text) => [text, 'xxxxx', text]),
     );
@@ -218,9 +219,21 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
       expect(await world.end(session)).toBeUndefined();
       expect(await world.stores.sessions.find(world.projectId, session.sessionId)).toBeUndefined();
       expect((await found('a secret')).total).toBe(0);
-      expect(await rowsOf('session_texts', session.instanceId)).toBe(0);
       expect(await rowsOf('webhook_outbox', session.instanceId)).toBe(1);
       expect(await rowsOf('webhook_events', session.instanceId)).toBe(2);
+    });
+
+    test.each([
+      ['keeps the transcript alone', 30, false, 1],
+      ['keeps nothing in a project without history', 0, false, 0],
+      ['keeps the transcript for what reads it after the end', 0, true, 1],
+    ])('%s', async (_what, historyRetentionDays, readsMessages, kept) => {
+      const project = await sessionWorld(opened.database, { historyRetentionDays });
+      const inner = { ...agent('inner thoughts'), internal: true as const };
+      const session = await project.say(await project.start(), [user('hi'), inner]);
+      expect(await rowsOf('session_messages', session.instanceId)).toBe(2);
+      await project.end(session, { readsMessages });
+      expect(await rowsOf('session_messages', session.instanceId)).toBe(kept);
     });
 
     test('rejects a turn that is still running', async () => {
@@ -356,13 +369,7 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
     const ended = await world.start();
     await world.end(ended);
     expect(await world.stores.projects.remove(world.projectId)).toBe(true);
-    for (const table of [
-      'sessions',
-      'session_texts',
-      'session_history',
-      'session_messages',
-      'webhook_outbox',
-    ]) {
+    for (const table of ['sessions', 'session_history', 'session_messages', 'webhook_outbox']) {
       expect([table, await rowsOf(table, session.instanceId), await rowsOf(table, ended.instanceId)]).toEqual(
         [table, 0, 0],
       );

@@ -72,6 +72,7 @@ export const ENDING: SessionEnding = {
   expected: ['session.ended', 'session.finalized'],
   subscribed: ['session.ended'],
   evaluating: false,
+  readsMessages: true,
 };
 
 export const user = (content: string): SessionMessage => ({ role: 'user', content, at: BEGIN });
