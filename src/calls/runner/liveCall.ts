@@ -95,21 +95,40 @@ export class LiveCall {
     this.#state = initial;
     this.#deps = deps;
     this.#started = started;
-    this.#transfers = new CallTransfers(call, { ...deps, dispatch: (event) => this.#dispatch(event) });
+    const { clock, makeId, writer, liveEvents, dialTarget, holdMusic, onError } = deps;
+    const media = () => (isAnswered(this.#state) ? this.#media : undefined);
+    this.#transfers = new CallTransfers(call, {
+      telemetry: deps.telemetry,
+      writer,
+      requireAllowedDestination: deps.requireAllowedDestination,
+      dialTarget,
+      partyStream: deps.partyStream,
+      holdMusic,
+      dispatch: (event) => this.#dispatch(event),
+      clock,
+      onError,
+    });
     this.#participants = new CallParticipants({
-      ...deps,
       call,
-      media: () => (isAnswered(this.#state) ? this.#media : undefined),
-      addEvent: (event) => deps.writer.addEvent(event),
+      media,
+      dialTarget,
+      holdMusic,
+      addEvent: (event) => writer.addEvent(event),
+      liveEvents,
+      clock,
+      makeId,
+      onError,
     });
     this.#supervised = new SupervisedCall({
-      ...deps,
       call,
-      media: () => (isAnswered(this.#state) ? this.#media : undefined),
+      media,
       isBridged: () => this.#state.transfer === 'bridged',
       participants: this.#participants,
-      store: (change, event) => deps.writer.update(change, event),
+      store: (change, event) => writer.update(change, event),
+      supervisorUrl: deps.supervisorUrl,
       onTakeover: (isTakenOver) => this.#dispatch({ type: 'takeover', isTakenOver }),
+      clock,
+      makeId,
     });
   }
 

@@ -86,26 +86,25 @@ export class CallTransfers {
       this.#noteOnly(plan);
       return;
     }
-    const { dialTarget, holdMusic, onError, ...deps } = this.#deps;
-    this.#latest = startTransfer(
-      {
-        ...deps,
-        leg,
-        media,
-        caller: customerNumber(this.#call),
-        music: new HoldMusicPlayer(() => holdMusic(plan.holdMusic ?? 'default'), onError),
-        ...(mayDial
-          ? {
-              dialTarget: (target, ringTimeoutMs) => dialTarget(target, { ringTimeoutMs, bridgeWith: media }),
-            }
-          : {}),
-        startBilling: (target) => this.#startBilling(target),
-        report: (report) => this.#report(report),
-        onError,
-      },
-      plan,
-      this.#isCallerHeld,
-    );
+    const { requireAllowedDestination, dialTarget, partyStream, holdMusic, clock, dispatch, onError } =
+      this.#deps;
+    const deps: TransferDeps = {
+      leg,
+      media,
+      caller: customerNumber(this.#call),
+      music: new HoldMusicPlayer(() => holdMusic(plan.holdMusic ?? 'default'), onError),
+      requireAllowedDestination,
+      dialTarget: mayDial
+        ? (target, ringTimeoutMs) => dialTarget(target, { ringTimeoutMs, bridgeWith: media })
+        : undefined,
+      partyStream,
+      clock,
+      dispatch,
+      startBilling: (target) => this.#startBilling(target),
+      report: (report) => this.#report(report),
+      onError,
+    };
+    this.#latest = startTransfer(deps, plan, this.#isCallerHeld);
   }
 
   /** The call ends. Resolves when no target is left. Idempotent. */
