@@ -1,11 +1,9 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { type EmbeddedSipServer, startEmbeddedSipServer } from '../../sip/embed.ts';
+import type { EmbeddedSipServer } from '../../sip/embed.ts';
 import type { SipServerOptions } from '../../sip/options.ts';
 import { SupervisedSipServer } from '../../sip/supervised.ts';
-import type { TraceEntry } from '../../sip/trace.ts';
 import type { KnownPeer } from '../../sip/transport/guard.ts';
-import { Phone } from './support/phone.ts';
 
 const OPTIONS: SipServerOptions = { port: 0, control: { port: 0, secret: 's' }, trusted: ['192.0.2.1'] };
 
@@ -38,33 +36,6 @@ function recordedEvents() {
     onRestartFailed: (error: unknown) => void events.push(`failed: ${(error as Error).message}`),
   };
 }
-
-test('A crashed server is restarted on its SIP port, and its traces continue', async () => {
-  const servers = crashable(startEmbeddedSipServer);
-  const recorded = recordedEvents();
-  const supervised = await SupervisedSipServer.start(OPTIONS, recorded, servers.start);
-  onTestFinished(() => supervised.close());
-  const phone = await Phone.open();
-  onTestFinished(() => phone.close());
-  const port = supervised.sipPort ?? 0;
-  const traced: TraceEntry[] = [];
-  supervised.trace('traced', (entries) => void traced.push(...entries));
-  const ask = async (callId: string) => {
-    phone.send(phone.request('OPTIONS', port, { callId }), port);
-    return await phone.next(new RegExp(`^SIP/2\\.0 [^]*${callId}`));
-  };
-  const first = await ask('before');
-
-  await servers.crash();
-  await vi.waitFor(() => expect(supervised.controlPort).toBeUndefined());
-  expect(await supervised.stats()).toBeUndefined();
-  await vi.waitFor(() => expect(supervised.controlPort).toBeGreaterThan(0));
-
-  expect((await ask('traced')).split('\r\n')[0]).toBe(first.split('\r\n')[0]);
-  await vi.waitFor(() => expect(traced.length).toBeGreaterThanOrEqual(2));
-  expect(recorded.events).toEqual(['crash: out of memory']);
-  expect(servers.starts[1]).toMatchObject({ port, trusted: OPTIONS.trusted });
-});
 
 describe('A restart', () => {
   beforeEach(() => {

@@ -211,31 +211,3 @@ describe.concurrent('the caller hears no dead air when', { timeout: TIMEOUT }, (
     expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
   });
 });
-
-describe.concurrent('a caller who is not understood', { timeout: TIMEOUT }, () => {
-  const play: Step = { do: 'play', file };
-  const listen: Step = { do: 'listen', quietMs: 1500, atMostMs: 20_000 };
-
-  test('is asked again, asked with what can be said, and told goodbye', async () => {
-    const says = [play, listen, play, listen, play];
-    const seen = await callInto('transcription hears signs', UNTIL_THE_AGENT_HANGS_UP, {}, says);
-    expect(seen).toMatchObject({
-      endReason: 'not_understood',
-      said: [
-        'Sorry, I did not catch that. Could you say it again?',
-        'Sorry, I still did not understand you. You can say: transcription hears signs.',
-        'Sorry, I cannot understand you. Please call again later. Goodbye.',
-      ],
-      notUnderstood: [1, 2, 3].map((count) => ({ why: 'no_words', count })),
-      heard: { utterances: 3, withWords: 0, withoutWords: 3, dropped: 0, late: 0 },
-    });
-    expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
-  });
-
-  test('is understood once a short word is followed by more', async () => {
-    const says: Step[] = [play, { do: 'wait', ms: 1200 }, play];
-    const seen = await callInto(ONE_SECOND, undefined, {}, says);
-    expect(seen.said).toEqual(['Yes, please.', `Well, ${ONE_SECOND}.`]);
-    expect(seen.heard).toMatchObject({ utterances: 1, withWords: 1 });
-  });
-});
