@@ -14,6 +14,7 @@ const layers = [
   ['events/'], // what happens now: every room tells it
   ['agents/'],
   ['engine/'],
+  ['models/selection/'], // which vendor's model an agent, a node or a project names
   ['knowledge/'],
   ['(conversation|voice|text)/'],
   ['calls/'],
@@ -30,7 +31,6 @@ const layers = [
     'observability/',
     'api/',
   ],
-  ['models/selection/'], // which vendor's model an agent, a node or a project names
   ['app/'],
   ['cli/', 'main\\.ts$'],
   ['demo/'],

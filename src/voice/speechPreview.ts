@@ -12,7 +12,7 @@ import { concatenated } from '../media/pcm16.ts';
 import { ModelError } from '../models/ports/modelError.ts';
 import type { Synthesizer } from '../models/ports/synthesizer.ts';
 import type { SynthesisRequest, TextToSpeech } from '../models/ports/textToSpeech.ts';
-import type { SpeechProviders } from './speechProviders.ts';
+import type { SpeechProviders } from '../models/selection/callProviders.ts';
 
 /** A minute of speech. */
 export const MAX_PREVIEW_CHARACTERS = 1000;

@@ -20,6 +20,7 @@ import { type SessionPolicy, sessionPolicy } from '../engine/session/sessionPoli
 import { fillerOf } from '../engine/turn/filler.ts';
 import { type Synthesizer, takesWords } from '../models/ports/synthesizer.ts';
 import type { TextToSpeech } from '../models/ports/textToSpeech.ts';
+import type { SpeechEngines, SpeechProviders } from '../models/selection/callProviders.ts';
 import { type BotAccess, openBotConversation } from '../text/openBotConversation.ts';
 import { serveTextStream } from '../text/serveTextStream.ts';
 import type { TextStream } from '../text/textStream.ts';
@@ -30,7 +31,6 @@ import { CallSpeech, type CallSpeechDeps, type SessionSynthesis } from './speech
 import { type FailoverTexts, sendFailoverPrompts } from './speech/failoverPrompt.ts';
 import { createSpeechCache, type SpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
 import { StreamedSynthesis } from './speech/streamedSynthesis.ts';
-import type { SpeechEngines, SpeechProviders } from './speechProviders.ts';
 import { servePartyStream } from './transfer/servePartyStream.ts';
 import {
   type VoiceReport,

@@ -43,9 +43,9 @@ import type { TurnInput } from '../../src/engine/turn/turn.ts';
 import type { HttpClientErrorCode } from '../../src/http/errors.ts';
 import { TYPE_NAMES } from '../../src/knowledge/documentType.ts';
 import { SUPERVISION_MODES } from '../../src/media/supervision/supervisorStream.ts';
+import { SPEECH_KINDS } from '../../src/models/selection/callProviders.ts';
 import { TRUNK_ERRORS } from '../../src/telephony/trunks/trunkError.ts';
 import type { Evidence } from '../../src/voice/answeringMachine/answeringMachineDetector.ts';
-import { SPEECH_KINDS } from '../../src/voice/speechProviders.ts';
 import { startTestServer, type TestServer } from '../support/httpServer.ts';
 
 /** Such as 409 `test_run_ended`, also the second one of a list. */

@@ -5,7 +5,6 @@ import type { ProviderCredentials } from '../../agents/speech/providerCredential
 import type { Clock } from '../../base/values/clock.ts';
 import type { WebSocketGuard } from '../../http/lookup.ts';
 import { ENGINES } from '../../vendors/registry.ts';
-import type { CallEngines, SpeechEngines } from '../../voice/speechProviders.ts';
 import { countedEngine } from '../countedSpeech.ts';
 import { type Breakers, createBreakers } from '../failover/circuitBreaker.ts';
 import type { KeyOwner, MetricsOfProvider, ProviderMetrics } from '../ports/metrics.ts';
@@ -13,6 +12,7 @@ import { skippedError } from '../ports/modelError.ts';
 import { type CredentialName, engineCredentialName } from '../ports/providerNames.ts';
 import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
 import type { Credentials, ProviderOptions } from '../providerOptions.ts';
+import type { CallEngines, SpeechEngines } from './callProviders.ts';
 import { VendorCache } from './vendorCache.ts';
 
 export interface SpeechEnginesDeps {

@@ -5,12 +5,6 @@ import type { RecognitionChoice, SynthesisChoice } from '../../agents/speech/spe
 import type { Clock } from '../../base/values/clock.ts';
 import type { WebSocketGuard } from '../../http/lookup.ts';
 import { STREAMING_STT_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../../vendors/registry.ts';
-import type {
-  CallProviders,
-  ProviderFallback,
-  SpeechProviders,
-  SpeechVendors,
-} from '../../voice/speechProviders.ts';
 import { countedRecognizer, countedSynthesizer } from '../countedSpeech.ts';
 import { type Breakers, createBreakers } from '../failover/circuitBreaker.ts';
 import type { Candidate, OnFallback } from '../failover/failover.ts';
@@ -25,6 +19,7 @@ import type { Credentials, ProviderOptions } from '../providerOptions.ts';
 import { createBatchChain } from '../recognition/batchChain.ts';
 import { createRecognizerChain } from '../recognition/recognizerChain.ts';
 import { withStreamedSynthesisMetrics, withSynthesisMetrics } from '../speechMetrics.ts';
+import type { CallProviders, ProviderFallback, SpeechProviders, SpeechVendors } from './callProviders.ts';
 import { withOwnHints, withOwnSpeed } from './fallbackVendor.ts';
 import { VendorCache } from './vendorCache.ts';
 

@@ -4,7 +4,7 @@ import { ModelError, skippedError } from '../../models/ports/modelError.ts';
 import type { Recognizer } from '../../models/ports/recognizer.ts';
 import { type Synthesizer, takesWords } from '../../models/ports/synthesizer.ts';
 import type { AgentVoice, SpokenVoice, TextToSpeech } from '../../models/ports/textToSpeech.ts';
-import type { CallProviders, OwnDefaults, ProviderFallback } from '../speechProviders.ts';
+import type { CallProviders, OwnDefaults, ProviderFallback } from '../../models/selection/callProviders.ts';
 import { type SpeechCache, SpeechSynthesis } from './speechSynthesis.ts';
 import { StreamedSynthesis } from './streamedSynthesis.ts';
 

@@ -3,8 +3,8 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { ChatModel } from '../../models/ports/chatModel.ts';
 import type { ModelError } from '../../models/ports/modelError.ts';
 import type { SpeechToText } from '../../models/ports/speechToText.ts';
+import type { CallEngines, ProviderFallback } from '../../models/selection/callProviders.ts';
 import type { AudioStream } from '../audioStream.ts';
-import type { CallEngines, ProviderFallback } from '../speechProviders.ts';
 import { EngineConversation, type EngineConversationDeps } from './engineConversation.ts';
 
 /** Vendors end long connections: one that held this long is made again with the next turn. */

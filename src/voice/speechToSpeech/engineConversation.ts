@@ -8,7 +8,7 @@ import type {
   SpeechToSpeechConnection,
   SpeechToSpeechEvent,
 } from '../../models/ports/speechToSpeech.ts';
-import type { CallEngines } from '../speechProviders.ts';
+import type { CallEngines } from '../../models/selection/callProviders.ts';
 import { EngineAnswer } from './engineAnswer.ts';
 import { EngineListening, type TranscribeFrames } from './engineListening.ts';
 import { KnownConversation } from './knownConversation.ts';

@@ -7,12 +7,12 @@ import { systemClock } from '../../../src/base/values/clock.ts';
 import { createDnsLookup } from '../../../src/http/lookup.ts';
 import { isStreaming, type Recognizer } from '../../../src/models/ports/recognizer.ts';
 import type { RecognitionEvent } from '../../../src/models/ports/streamingSpeechToText.ts';
+import type { ProviderFallback } from '../../../src/models/selection/callProviders.ts';
 import {
   SelectedSpeechProviders,
   type SpeechDefaults,
 } from '../../../src/models/selection/speechProviders.ts';
 import { forWholeTexts } from '../../../src/models/synthesis/wholeTexts.ts';
-import type { ProviderFallback } from '../../../src/voice/speechProviders.ts';
 import { listenOnLoopback } from '../../support/loopbackServer.ts';
 
 /** A server of `stt.callway.v1` that takes one key. */

@@ -3,13 +3,13 @@ import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
 import { ModelError } from '../../../src/models/ports/modelError.ts';
 import type { Synthesizer } from '../../../src/models/ports/synthesizer.ts';
 import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
+import type { ProviderFallback } from '../../../src/models/selection/callProviders.ts';
 import {
   CallSpeech,
   type CallSpeechDeps,
   type SessionSynthesis,
 } from '../../../src/voice/speech/callSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
-import type { ProviderFallback } from '../../../src/voice/speechProviders.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedCaller, scriptedVoice } from '../support/scriptedSpeech.ts';
 

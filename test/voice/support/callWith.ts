@@ -1,7 +1,7 @@
 import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
 import type { Recognizer } from '../../../src/models/ports/recognizer.ts';
 import type { Synthesizer } from '../../../src/models/ports/synthesizer.ts';
-import type { CallProviders } from '../../../src/voice/speechProviders.ts';
+import type { CallProviders } from '../../../src/models/selection/callProviders.ts';
 import { scriptedRecognizer } from './scriptedRecognizer.ts';
 import { scriptedVoice } from './scriptedSpeech.ts';
 import { GREETING, nodeWith, type SimulatedCallOptions, simulatedCall } from './simulatedCall.ts';

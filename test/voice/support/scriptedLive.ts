@@ -1,6 +1,6 @@
+import type { CallEngines } from '../../../src/models/selection/callProviders.ts';
 import type { Dial } from '../../../src/models/sockets/dial.ts';
 import { createLiveSpeech } from '../../../src/vendors/google/liveSpeech.ts';
-import type { CallEngines } from '../../../src/voice/speechProviders.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 import { FakeSocket, spokenWord } from './fakeVendorSocket.ts';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/base/values/clock.ts';
+import type { CallEngines } from '../../../src/models/selection/callProviders.ts';
 import type { Dial } from '../../../src/models/sockets/dial.ts';
 import { createRealtimeSpeech } from '../../../src/vendors/openai/realtime/speechToSpeech.ts';
-import type { CallEngines } from '../../../src/voice/speechProviders.ts';
 import { FakeSocket, spokenWord } from './fakeVendorSocket.ts';
 
 const RATE_HZ = 24_000;

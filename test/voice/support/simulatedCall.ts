@@ -9,10 +9,10 @@ import type { ChatModel } from '../../../src/models/ports/chatModel.ts';
 import type { Recognizer } from '../../../src/models/ports/recognizer.ts';
 import { takesWords } from '../../../src/models/ports/synthesizer.ts';
 import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
+import type { CallEngines, CallProviders } from '../../../src/models/selection/callProviders.ts';
 import { forWholeTexts } from '../../../src/models/synthesis/wholeTexts.ts';
 import { CallSpeech } from '../../../src/voice/speech/callSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
-import type { CallEngines, CallProviders } from '../../../src/voice/speechProviders.ts';
 import {
   type VoiceReport,
   VoiceSession,

@@ -1,9 +1,9 @@
-import type { EngineConfig } from '../agents/speech/engineConfig.ts';
-import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
-import type { ModelError } from '../models/ports/modelError.ts';
-import type { Recognizer } from '../models/ports/recognizer.ts';
-import type { SpeechToSpeech } from '../models/ports/speechToSpeech.ts';
-import type { Synthesizer } from '../models/ports/synthesizer.ts';
+import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
+import type { SpeechConfig } from '../../agents/speech/speechConfig.ts';
+import type { ModelError } from '../ports/modelError.ts';
+import type { Recognizer } from '../ports/recognizer.ts';
+import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
+import type { Synthesizer } from '../ports/synthesizer.ts';
 
 /** Finds the vendors that an agent or a node names. */
 export interface SpeechProviders {
