@@ -105,7 +105,12 @@ function openLine(voiceActivity: VoiceActivityDetection, open: (clock: Simulated
   const memory = memoryEngine({ model, pathway: ONE_NODE, clock });
   const onError = () => undefined;
   const synthesis = new SpeechSynthesis(
-    { textToSpeech: delayedVoice(clock, SPOKEN_MS), cache: createSpeechCache(), clock, onFailure: onError },
+    {
+      voices: [{ model: delayedVoice(clock, SPOKEN_MS), name: 'delayed' }],
+      cache: createSpeechCache(),
+      clock,
+      onFailure: onError,
+    },
     RATE_HZ,
   );
   const historyStore = {

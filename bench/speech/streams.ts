@@ -24,9 +24,10 @@ export async function startSpeechStreams(vendorUrl: string): Promise<{ readonly 
   const words = await recordedSpeech(SAID);
   const onFailure = (error: unknown) => console.error(String(error));
   const deps = { baseUrl: vendorUrl, dial: createDial(undefined), clock: systemClock };
-  const fallback = new SpeechSynthesis(
+  const others = [{ model: createLocalTextToSpeech({ threads: 1 }), name: 'local' }];
+  const rest = new SpeechSynthesis(
     {
-      textToSpeech: createLocalTextToSpeech({ threads: 1 }),
+      voices: others,
       cache: createSpeechCache(),
       clock: systemClock,
       onFailure,
@@ -38,8 +39,9 @@ export async function startSpeechStreams(vendorUrl: string): Promise<{ readonly 
     const recognition = createCustomSpeechToText(deps).connect({ sampleRateHz: RATE_HZ }, () => undefined);
     const synthesis = new StreamedSynthesis(
       {
-        textToSpeech: createCustomTextToSpeech(deps),
-        fallback,
+        voice: { model: createCustomTextToSpeech(deps), name: 'custom' },
+        others,
+        rest,
         clock: systemClock,
         onFailure,
       },

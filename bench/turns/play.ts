@@ -72,7 +72,12 @@ function openCall(voiceActivity: VoiceActivityDetection, seed: number) {
     throw error;
   };
   const synthesis = new SpeechSynthesis(
-    { textToSpeech: delayedVoice(clock), cache: createSpeechCache(), clock, onFailure: onError },
+    {
+      voices: [{ model: delayedVoice(clock), name: 'delayed' }],
+      cache: createSpeechCache(),
+      clock,
+      onFailure: onError,
+    },
     RATE_HZ,
   );
   const historyStore = {

@@ -10,9 +10,9 @@ import { isSpoken } from '../conversation/speech/editedText.ts';
 import { estimatedMs, spokenRequest } from '../conversation/speech/spokenText.ts';
 import { concatenated } from '../media/pcm16.ts';
 import { ModelError } from '../models/ports/modelError.ts';
-import type { Synthesizer } from '../models/ports/synthesizer.ts';
 import type { SynthesisRequest, TextToSpeech } from '../models/ports/textToSpeech.ts';
 import type { SpeechProviders } from '../models/selection/callProviders.ts';
+import { forWholeTexts } from '../models/synthesis/wholeTexts.ts';
 
 /** A minute of speech. */
 export const MAX_PREVIEW_CHARACTERS = 1000;
@@ -35,8 +35,6 @@ const RETRY_AFTER_SECONDS = 5;
 
 export interface SpeechPreviewDeps {
   readonly providers: SpeechProviders;
-  /** A vendor that speaks while a text is written, for texts that are complete. */
-  readonly forWholeTexts: (vendor: Synthesizer) => TextToSpeech;
   readonly usage: UsageCounter;
   /** @throws {CallwayError} 429 `quota_exceeded` */
   readonly requireCharacters: (projectId: string) => Promise<void>;
@@ -100,12 +98,11 @@ export class SpeechPreview {
     synthesis: SpeechConfig['synthesis'],
     signal: AbortSignal,
   ): Promise<SpokenPreview> {
-    const { providers, forWholeTexts } = this.#deps;
-    const call = providers.open(projectId, () => undefined);
+    const call = this.#deps.providers.open(projectId, () => undefined);
     try {
       const [vendor] = await call.synthesizers({ synthesis });
       if (!vendor) throw new ModelError('model_rejected', 'no speech provider');
-      const voice = forWholeTexts(vendor);
+      const voice = forWholeTexts(vendor.model);
       const { sampleRateHz } = voice;
       return { samples: await this.#synthesize(voice, request, signal), sampleRateHz };
     } catch (error) {

@@ -18,6 +18,7 @@ import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { Session } from '../engine/session/session.ts';
 import { type SessionPolicy, sessionPolicy } from '../engine/session/sessionPolicy.ts';
 import { fillerOf } from '../engine/turn/filler.ts';
+import { type Breakers, createBreakers } from '../models/failover/circuitBreaker.ts';
 import { type Synthesizer, takesWords } from '../models/ports/synthesizer.ts';
 import type { TextToSpeech } from '../models/ports/textToSpeech.ts';
 import type { SpeechEngines, SpeechProviders } from '../models/selection/callProviders.ts';
@@ -61,8 +62,6 @@ export interface VoiceSessionServerDeps
   readonly speechProviders?: SpeechProviders | undefined;
   /** The speech-to-speech models that agents and nodes name; undefined when there are none. */
   readonly engines?: SpeechEngines | undefined;
-  /** Lets a vendor that speaks while a text is written speak complete texts. */
-  readonly forWholeTexts?: CallSpeechDeps['forWholeTexts'] | undefined;
   readonly calls: {
     find(projectId: string, callId: string): Promise<AnsweredCall | undefined>;
     /** Stores who has answered a live call. */
@@ -72,6 +71,13 @@ export interface VoiceSessionServerDeps
   readonly sessions: RecoveryDeps['sessions'];
   readonly checkpoints: TurnCheckpointStore;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** What the calls of a node share. */
+interface SharedSpeech {
+  readonly cache: SpeechCache;
+  /** The circuit breakers of the installation's voices. */
+  readonly breakers: Breakers;
 }
 
 /** The call of a stream. */
@@ -98,15 +104,21 @@ export interface VoiceSessionServer {
 }
 
 export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSessionServer {
-  const cache = createSpeechCache();
   const { clock, logger } = deps;
+  const shared = { cache: createSpeechCache(), breakers: createBreakers(clock) };
   const open = ({ projectId, sessionId, callId, traceparent, sampleRateHz }: StreamInfo) => {
     const fields = { projectId, sessionId, ...omitUndefined({ callId }), ...traceLogFields(traceparent) };
     const onError = (error: unknown, message: string) => logger.warn({ ...fields, err: error }, message);
     const own = { ...deps, ...deps.speechProviders?.counted(projectId, deps) };
-    const { synthesis, streamedSynthesis } = openSynthesis(own, cache, sampleRateHz, onError);
+    const { synthesis, streamedSynthesis } = openSynthesis(own, shared, sampleRateHz, onError);
     const defaults = { synthesis, streamedSynthesis, speechToText: own.speechToText };
-    const callSpeech = openCallSpeech(own, { defaults, projectId, sampleRateHz, cache, onError });
+    const callSpeech = openCallSpeech(own, {
+      defaults,
+      projectId,
+      sampleRateHz,
+      cache: shared.cache,
+      onError,
+    });
     return { own, fields, onError, synthesis, streamedSynthesis, callSpeech };
   };
   return {
@@ -187,38 +199,48 @@ async function callOf(
 
 /** Opens the providers that the call's agent and nodes name. */
 function openCallSpeech(
-  { speechProviders, fallbackSpeech, forWholeTexts, textToSpeech, clock, logger }: VoiceSessionServerDeps,
+  { speechProviders, fallbackSpeech, textToSpeech, clock, logger }: VoiceSessionServerDeps,
   deps: Pick<CallSpeechDeps, 'defaults' | 'projectId' | 'sampleRateHz' | 'cache' | 'onError'>,
 ): CallSpeech | undefined {
-  if (!speechProviders || !forWholeTexts) return undefined;
+  if (!speechProviders) return undefined;
   const lastVoice = fallbackSpeech ?? (takesWords(textToSpeech) ? undefined : textToSpeech);
   const providers = speechProviders.open(deps.projectId, (fallback) => {
     logger.warn({ projectId: deps.projectId, ...fallback }, 'speech provider left for another one');
     speech.report(fallback);
   });
-  const speech: CallSpeech = new CallSpeech({ ...deps, providers, lastVoice, forWholeTexts, clock });
+  const speech: CallSpeech = new CallSpeech({ ...deps, providers, lastVoice, clock });
   return speech;
 }
 
 /** The synthesis of one call. A vendor that takes words has the fallback for whole sentences. */
 function openSynthesis(
   { textToSpeech, fallbackSpeech, clock }: VoiceSessionServerDeps,
-  cache: SpeechCache,
+  { cache, breakers }: SharedSpeech,
   sampleRateHz: number,
   onError: (error: unknown, message: string) => void,
 ): SessionSynthesis {
   const onFailure = (error: unknown) => onError(error, 'speech synthesis failed, retrying');
-  const shared = { cache, clock, onFailure };
+  const shared = { cache, breakers, clock, onFailure };
+  const { name } = textToSpeech;
+  const others = fallbackSpeech ? [{ model: fallbackSpeech, name: fallbackSpeech.name }] : [];
   if (!takesWords(textToSpeech)) {
-    const fallbacks = fallbackSpeech ? [fallbackSpeech] : [];
-    const deps = { ...shared, textToSpeech, fallbacks };
-    return { synthesis: new SpeechSynthesis(deps, sampleRateHz), streamedSynthesis: undefined };
+    const voices = [{ model: textToSpeech, name, breaker: name }, ...others];
+    return {
+      synthesis: new SpeechSynthesis({ ...shared, voices }, sampleRateHz),
+      streamedSynthesis: undefined,
+    };
   }
-  if (!fallbackSpeech) throw new Error(`${textToSpeech.name} has no fallback for whole sentences`);
-  const synthesis = new SpeechSynthesis({ ...shared, textToSpeech: fallbackSpeech }, sampleRateHz);
-  const voice = { language: DEFAULT_LANGUAGE };
-  const streamed = { textToSpeech, fallback: synthesis, voice, clock, onFailure };
-  return { synthesis, streamedSynthesis: new StreamedSynthesis(streamed, sampleRateHz) };
+  if (!fallbackSpeech) throw new Error(`${name} has no fallback for whole sentences`);
+  const rest = new SpeechSynthesis({ ...shared, voices: others }, sampleRateHz);
+  const firstVoice = { language: DEFAULT_LANGUAGE };
+  const streamed = {
+    ...shared,
+    voice: { model: textToSpeech, name, breaker: name },
+    others,
+    rest,
+    firstVoice,
+  };
+  return { synthesis: rest, streamedSynthesis: new StreamedSynthesis(streamed, sampleRateHz) };
 }
 
 type ServedSession = VoiceSessionOptions & Pick<SessionPolicy, 'publishesEvents'>;

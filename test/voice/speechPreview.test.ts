@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { createBreakers } from '../../src/models/failover/circuitBreaker.ts';
 import { ModelError } from '../../src/models/ports/modelError.ts';
-import { forWholeTexts } from '../../src/models/synthesis/wholeTexts.ts';
 import { SpeechPreview } from '../../src/voice/speechPreview.ts';
+import { candidate } from '../models/support/candidate.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { scriptedSynthesizer } from './support/scriptedSynthesizer.ts';
 
@@ -16,17 +17,15 @@ function previewBy(synthesizer = scriptedSynthesizer()) {
         open += 1;
         return {
           recognizers: async () => [],
-          synthesizers: async () => [synthesizer],
+          synthesizers: async () => [candidate(synthesizer)],
           ownDefaults: async () => ({ recognition: false, synthesis: false }),
-          isWorking: () => true,
-          report: () => undefined,
+          breakers: createBreakers(clock),
           close() {
             open -= 1;
           },
         };
       },
     },
-    forWholeTexts,
     requireCharacters: async () => undefined,
     usage: { add: (projectId, amounts) => void used.push([projectId, amounts]) },
     clock,

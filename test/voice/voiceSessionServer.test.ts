@@ -2,6 +2,7 @@ import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import type { HistoryEvent, Session } from '../../src/engine/session/session.ts';
+import { createBreakers } from '../../src/models/failover/circuitBreaker.ts';
 import { ModelError } from '../../src/models/ports/modelError.ts';
 import type { ProviderFallback, SpeechProviders } from '../../src/models/selection/callProviders.ts';
 import type { TextBotListener } from '../../src/text/textBot.ts';
@@ -127,8 +128,7 @@ test('The speech providers of a call are the project’s, and a failover between
         recognizers: async () => [],
         synthesizers: async () => [],
         ownDefaults: async () => ({ recognition: false, synthesis: false }),
-        isWorking: () => true,
-        report: () => undefined,
+        breakers: createBreakers(createSimulatedClock()),
         close: () => void opened.pop(),
       };
     },

@@ -14,7 +14,6 @@ import { redisSessionLock } from '../../infra/redis/locks/sessionLock.ts';
 import { redisConsoleSessions } from '../../infra/redis/nodes/consoleSessions.ts';
 import { redisNodeReports } from '../../infra/redis/nodes/nodeReports.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
-import { forWholeTexts } from '../../models/synthesis/wholeTexts.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import { SpeechPreview } from '../../voice/speechPreview.ts';
 import { startMetricsServer } from '../node/metricsServer.ts';
@@ -89,7 +88,6 @@ export async function buildApi(
       ...node,
       // A key that was just saved is heard at once.
       providers: buildSpeechProviders(node, node.logger, storage.stores.providerCredentials.all),
-      forWholeTexts,
       requireCharacters: (projectId) => requireVendorQuotas(node.dayQuotas, projectId, ['charactersPerDay']),
     }),
     calls: calls.service,

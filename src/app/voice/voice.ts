@@ -1,7 +1,6 @@
 import { detectsAnsweringMachine } from '../../calls/call.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { VoiceActivityDetection } from '../../models/ports/voiceActivity.ts';
-import { forWholeTexts } from '../../models/synthesis/wholeTexts.ts';
 import type { BotAccess } from '../../text/openBotConversation.ts';
 import { createWebrtcVad } from '../../vendors/fvad/webrtc.ts';
 import { createLocalTextToSpeech } from '../../vendors/local/textToSpeech.ts';
@@ -53,7 +52,6 @@ export async function buildVoice(
     fallbackSpeech,
     speechProviders: buildSpeechProviders(context, logger, projectCredentials),
     engines: buildSpeechEngines(context, logger, projectCredentials),
-    forWholeTexts,
     bots,
     clock,
     logger,

@@ -1,5 +1,7 @@
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
 import type { SpeechConfig } from '../../agents/speech/speechConfig.ts';
+import type { Breakers } from '../failover/circuitBreaker.ts';
+import type { Candidate } from '../failover/failover.ts';
 import type { ModelError } from '../ports/modelError.ts';
 import type { Recognizer } from '../ports/recognizer.ts';
 import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
@@ -27,13 +29,11 @@ export interface CallProviders {
    */
   recognizers(config: SpeechConfig): Promise<readonly Recognizer[]>;
   /** The same for speech synthesis. */
-  synthesizers(config: SpeechConfig): Promise<readonly Synthesizer[]>;
+  synthesizers(config: SpeechConfig): Promise<readonly Candidate<Synthesizer>[]>;
+  /** The circuit breakers of the vendors. */
+  readonly breakers: Breakers;
   /** Whether the project has credentials of its own for the providers of the settings. */
   ownDefaults(): Promise<OwnDefaults>;
-  /** Whether a vendor has not failed a moment ago. */
-  isWorking(vendor: Synthesizer): boolean;
-  /** Reports that a vendor has spoken, or failed. */
-  report(vendor: Synthesizer, error: unknown): void;
   /** The call is over. Idempotent. */
   close(): void;
 }

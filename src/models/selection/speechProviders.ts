@@ -72,7 +72,6 @@ export class SelectedSpeechProviders implements SpeechProviders {
 
   open(projectId: string, onFallback: (fallback: ProviderFallback) => void): CallProviders {
     const used: string[] = [];
-    const keys = new WeakMap<Synthesizer, string>();
     let stored: Promise<readonly ProviderCredentials[]> | undefined;
     const ownCredentials = () => {
       stored ??= this.#deps.projectCredentials(projectId);
@@ -140,9 +139,8 @@ export class SelectedSpeechProviders implements SpeechProviders {
           withOwnSpeed(await this.#synthesizer(choice, access), choice.speed),
         );
         return (found as readonly Found<Synthesizer>[]).map(({ vendor, breaker, owner }) => {
-          const counted = owner === 'project' ? vendor : this.#countedSynthesizer(projectId, vendor);
-          keys.set(counted, breaker);
-          return counted;
+          const model = owner === 'project' ? vendor : this.#countedSynthesizer(projectId, vendor);
+          return { model, name: model.name, breaker };
         });
       },
       ownDefaults: async () => {
@@ -156,12 +154,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
         const has = (wanted: CredentialName | undefined) => own.some(({ name }) => name === wanted);
         return { recognition: has(heardBy), synthesis: has(spokenBy) };
       },
-      isWorking: (vendor) => this.#breakers.isClosed(keys.get(vendor) ?? ''),
-      report: (vendor, error) => {
-        const key = keys.get(vendor) ?? '';
-        if (error instanceof ModelError) this.#breakers.failed(key);
-        else if (error === undefined) this.#breakers.succeeded(key);
-      },
+      breakers: this.#breakers,
       close: () => {
         for (const key of used.splice(0)) this.#vendors.release(key);
       },

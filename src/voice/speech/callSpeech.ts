@@ -1,10 +1,12 @@
 import { isDefaultSpeech, type SpeechConfig } from '../../agents/speech/speechConfig.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import { ModelError, skippedError } from '../../models/ports/modelError.ts';
+import { type Candidate, Failover, type OnFallback } from '../../models/failover/failover.ts';
+import { ModelError } from '../../models/ports/modelError.ts';
 import type { Recognizer } from '../../models/ports/recognizer.ts';
 import { type Synthesizer, takesWords } from '../../models/ports/synthesizer.ts';
 import type { AgentVoice, SpokenVoice, TextToSpeech } from '../../models/ports/textToSpeech.ts';
 import type { CallProviders, OwnDefaults, ProviderFallback } from '../../models/selection/callProviders.ts';
+import { forWholeTexts } from '../../models/synthesis/wholeTexts.ts';
 import { type SpeechCache, SpeechSynthesis } from './speechSynthesis.ts';
 import { StreamedSynthesis } from './streamedSynthesis.ts';
 
@@ -30,8 +32,6 @@ export interface CallSpeechDeps {
   readonly sampleRateHz: number;
   /** The last voice, where none that is named works. */
   readonly lastVoice: TextToSpeech | undefined;
-  /** A vendor that speaks while a text is written, for texts that are complete. */
-  readonly forWholeTexts: (vendor: Synthesizer) => TextToSpeech;
   readonly cache: SpeechCache;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string) => void;
@@ -160,60 +160,32 @@ export class CallSpeech {
   }
 
   #synthesisOf(
-    vendors: readonly Synthesizer[],
+    vendors: readonly Candidate<Synthesizer>[],
     voice: SpokenVoice,
     key: string,
     named: NamedVoice,
   ): SessionSynthesis {
     const { lastVoice, clock, cache, projectId, sampleRateHz, providers, onError } = this.#deps;
-    const [first, ...others] = vendors;
+    const { breakers } = providers;
+    const [first] = vendors;
     if (!first) throw new ModelError('model_rejected', 'no speech provider');
-    const voices = new Map(vendors.map((vendor) => [this.#deps.forWholeTexts(vendor), vendor]));
-    const [firstVoice, ...otherVoices] = voices.keys();
     const hasLast = lastVoice === undefined || vendors.some(({ name }) => name === lastVoice.name);
-    const fallbacks = hasLast ? otherVoices : [...otherVoices, lastVoice];
-    const next = others[0]?.name ?? lastVoice?.name ?? first.name;
-    const shared = {
-      cache,
-      clock,
-      cacheScope: `${projectId} ${key}`,
-      isWorking: (voice: TextToSpeech) => {
-        const vendor = voices.get(voice);
-        return vendor === undefined || providers.isWorking(vendor);
-      },
-      onVendor: (voice: TextToSpeech, error: unknown) => {
-        const vendor = voices.get(voice);
-        if (vendor) providers.report(vendor, error);
-      },
-      onFallback: (from: string, to: string, error: unknown) =>
-        this.#leaveVoice(from, to, error, from === first.name ? named : undefined),
-      onFailure: (error: unknown) => onError(error, 'speech synthesis failed, retrying'),
-    };
-    if (!providers.isWorking(first)) this.#leaveVoice(first.name, next, skippedError(), undefined);
-    if (!takesWords(first)) {
-      if (!firstVoice) throw new ModelError('model_rejected', 'no speech provider');
-      return {
-        synthesis: new SpeechSynthesis({ ...shared, textToSpeech: firstVoice, fallbacks }, sampleRateHz),
-      };
-    }
+    const last = hasLast ? [] : [{ model: lastVoice, name: lastVoice.name }];
+    const voices = [...vendors.map((one) => ({ ...one, model: forWholeTexts(one.model) })), ...last];
+    const onFallback: OnFallback<Synthesizer> = (from, to, error) =>
+      this.#leaveVoice(from.name, to.name, error, from.name === first.name ? named : undefined);
+    const onFailure = (error: unknown) => onError(error, 'speech synthesis failed, retrying');
+    const shared = { cache, clock, breakers, cacheScope: `${projectId} ${key}`, onFallback, onFailure };
+    // Tells of a vendor that failed for another call.
+    new Failover(voices, { clock, breakers, onFallback, onLate: () => undefined }).start();
+    const { model } = first;
+    if (!takesWords(model)) return { synthesis: new SpeechSynthesis({ ...shared, voices }, sampleRateHz) };
     // Where no other voice is left, the same one says the rest.
-    const [textToSpeech = firstVoice, ...rest] = fallbacks;
-    if (!textToSpeech) throw new ModelError('model_rejected', 'no speech provider');
-    const fallback = new SpeechSynthesis({ ...shared, textToSpeech, fallbacks: rest }, sampleRateHz);
-    const streamed = {
-      textToSpeech: first,
-      fallback,
-      voice,
-      clock,
-      isWorking: () => providers.isWorking(first),
-      onSpoken: () => providers.report(first, undefined),
-      onFailure: (error: unknown) => {
-        onError(error, 'speech synthesis failed, retrying');
-        providers.report(first, error);
-        this.#leaveVoice(first.name, next, error, named);
-      },
-    };
-    return { synthesis: fallback, streamedSynthesis: new StreamedSynthesis(streamed, sampleRateHz) };
+    const [same, ...next] = voices;
+    const others = next.length > 0 || !same ? next : [{ ...same, breaker: undefined }];
+    const rest = new SpeechSynthesis({ ...shared, voices: others }, sampleRateHz);
+    const streamed = { ...shared, voice: { ...first, model }, others, rest, firstVoice: voice };
+    return { synthesis: rest, streamedSynthesis: new StreamedSynthesis(streamed, sampleRateHz) };
   }
 }
 

@@ -5,22 +5,27 @@ import { createSentenceSplitter } from '../../conversation/speech/sentenceSplitt
 import { spokenRequest, startsLineAt } from '../../conversation/speech/spokenText.ts';
 import type { WrittenText } from '../../conversation/speech/writtenText.ts';
 import { isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
+import type { Breakers } from '../../models/failover/circuitBreaker.ts';
+import { type Candidate, Failover, type OnFallback } from '../../models/failover/failover.ts';
+import { asModelError } from '../../models/ports/modelError.ts';
 import type { StreamingTextToSpeech, SynthesisConnection } from '../../models/ports/streamingTextToSpeech.ts';
-import type { AgentVoice } from '../../models/ports/textToSpeech.ts';
+import type { Synthesizer } from '../../models/ports/synthesizer.ts';
+import type { AgentVoice, TextToSpeech } from '../../models/ports/textToSpeech.ts';
 import type { SpeechSynthesis } from './speechSynthesis.ts';
 import { type SpeechSink, StreamedText } from './streamedText.ts';
 
 export interface StreamedSynthesisDeps {
-  readonly textToSpeech: StreamingTextToSpeech;
-  /** Speaks what the vendor does not, sentence by sentence. */
-  readonly fallback: SpeechSynthesis;
-  /** The voice of the first text, as far as it is known: the connection is made for it. */
-  readonly voice?: AgentVoice | undefined;
+  readonly voice: Candidate<StreamingTextToSpeech>;
+  /** The voices of `rest`, which says what the vendor does not. */
+  readonly others: readonly Candidate<TextToSpeech>[];
+  /** Speaks sentence by sentence. */
+  readonly rest: SpeechSynthesis;
+  /** How the first text is spoken, as far as it is known: the connection is made for it. */
+  readonly firstVoice?: AgentVoice | undefined;
   readonly clock: Clock;
-  /** Whether the vendor is tried at all. Default: yes. */
-  readonly isWorking?: () => boolean;
-  readonly onSpoken?: () => void;
-  /** A text goes on with the fallback. */
+  readonly breakers?: Breakers | undefined;
+  readonly onFallback?: OnFallback<Synthesizer> | undefined;
+  /** A text goes on with another voice. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -35,24 +40,34 @@ export class StreamedSynthesis {
     if (!isSampleRate(sampleRateHz)) throw new RangeError(`speech cannot be resampled to ${sampleRateHz} Hz`);
     this.#deps = deps;
     this.#sampleRateHz = sampleRateHz;
-    this.#connection = deps.textToSpeech.connect(deps.voice);
+    this.#connection = deps.voice.model.connect(deps.firstVoice);
   }
 
   /**
-   * Speaks one text to its end. Where the vendor fails, the fallback says what was not said yet.
+   * Speaks one text to its end. Where the vendor fails, the other voices say what was not said yet.
    *
-   * @throws {ModelError} When the fallback fails too; the signal's reason once it is aborted.
+   * @throws {ModelError} When they fail too; the signal's reason once it is aborted.
    */
   async speak(text: WrittenText, voice: AgentVoice, signal: AbortSignal, sink: SpeechSink): Promise<void> {
-    const attempt = new StreamedText(this.#deps, this.#sampleRateHz, text, voice, sink);
-    const { isWorking, onSpoken, onFailure } = this.#deps;
-    if (isWorking?.() ?? true) {
+    const { voice: candidate, others, clock, breakers, onFallback, onFailure } = this.#deps;
+    const deps = { textToSpeech: candidate.model, clock };
+    const attempt = new StreamedText(deps, this.#sampleRateHz, text, voice, sink);
+    const candidates = [candidate, ...others];
+    // The attempt has its own timeouts, which depend on what is played.
+    const failover = new Failover<Synthesizer>(candidates, {
+      clock,
+      breakers,
+      onFallback,
+      onLate: () => undefined,
+    });
+    if (failover.current === candidate) {
       const failed = await attempt.run(this.#connection, signal);
       if (!failed) {
-        onSpoken?.();
+        failover.succeeded();
         return;
       }
       onFailure(failed);
+      failover.fail(asModelError(failed));
     }
     sink.onFallback?.(attempt.spokenCharacters);
     await this.#speakRest(text, attempt.spokenCharacters, voice, signal, sink);
@@ -82,7 +97,7 @@ export class StreamedSynthesis {
       for (const piece of pieces) {
         const request = spokenRequest(piece, ownVoice, startsLine);
         startsLine = startsLineAt(piece, piece.length);
-        if (isSpoken(request.text)) await this.#deps.fallback.speak(request, signal, onSamples);
+        if (isSpoken(request.text)) await this.#deps.rest.speak(request, signal, onSamples);
       }
       if (isComplete && from === text.text.length) return;
       await changed(text, from, signal);

@@ -244,7 +244,10 @@ test('The vendors of the settings count for the project, whether a call or its a
   const [chosen] = await open().synthesizers({});
   const [speechToText] = await open().recognizers({});
   if (!chosen || !speechToText) throw new Error('no vendor');
-  const ofSettings = providers.counted('project-2', { speechToText, textToSpeech: chosen }).textToSpeech;
+  const ofSettings = providers.counted('project-2', {
+    speechToText,
+    textToSpeech: chosen.model,
+  }).textToSpeech;
   const signal = new AbortController().signal;
   for await (const _samples of forWholeTexts(ofSettings).synthesize({ text: 'Hi.' }, signal)) break;
   expect(counted).toEqual([

@@ -4,6 +4,7 @@ import { acceptStream } from '../../../src/streams/acceptStream.ts';
 import type { StreamSocket } from '../../../src/streams/transport/streamSocket.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { VoiceSession } from '../../../src/voice/voiceSession.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
@@ -40,7 +41,12 @@ export function serveAgent(
     const grant = { projectId: PROJECT, sessionId: 's', dialect, ...(captions ? { captions } : {}) };
     const stream = await acceptStream(socket, grant, { clock, onListenerError: onError });
     if (!stream) return;
-    const deps = { textToSpeech: scriptedVoice(), cache: createSpeechCache(), clock, onFailure: onError };
+    const deps = {
+      voices: [candidate(scriptedVoice())],
+      cache: createSpeechCache(),
+      clock,
+      onFailure: onError,
+    };
     const session = new VoiceSession(
       {
         stream,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/values/clock.ts';
 import { AgentSpeech } from '../../../src/voice/speech/agentSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';
 import { soundMs } from '../support/simulatedCall.ts';
@@ -11,7 +12,12 @@ function agentSpeech(options: Partial<SimulatedStreamOptions> = {}, isOnHold = (
   const voice = scriptedVoice();
   const stream = createSimulatedStream({ clock: createSimulatedClock(), ...options });
   const synthesis = new SpeechSynthesis(
-    { textToSpeech: voice, cache: createSpeechCache(), clock: systemClock, onFailure: () => undefined },
+    {
+      voices: [candidate(voice)],
+      cache: createSpeechCache(),
+      clock: systemClock,
+      onFailure: () => undefined,
+    },
     8000,
   );
   let marks = 0;

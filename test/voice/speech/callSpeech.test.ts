@@ -10,6 +10,7 @@ import {
   type SessionSynthesis,
 } from '../../../src/voice/speech/callSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedCaller, scriptedVoice } from '../support/scriptedSpeech.ts';
 
@@ -32,7 +33,12 @@ function callSpeech({
   const clock = createSimulatedClock();
   const defaults = {
     synthesis: new SpeechSynthesis(
-      { textToSpeech: named('default'), cache: createSpeechCache(), clock, onFailure: () => undefined },
+      {
+        voices: [candidate(named('default'))],
+        cache: createSpeechCache(),
+        clock,
+        onFailure: () => undefined,
+      },
       8000,
     ),
     speechToText: scriptedCaller(),
@@ -42,19 +48,21 @@ function callSpeech({
   const deps: CallSpeechDeps = {
     providers: {
       ownDefaults: own,
-      synthesizers: vendors,
+      synthesizers: async () => (await vendors()).map(candidate),
       recognizers,
-      isWorking: ({ name }: { readonly name: string }) => isWorking(name),
-      report: ({ name }: { readonly name: string }, error: unknown) => void reported.push([name, error]),
+      breakers: {
+        isClosed: isWorking,
+        succeeded: (name) => void reported.push([name, true]),
+        failed: (name) => void reported.push([name, false]),
+      },
       close: () => {
         closed += 1;
       },
-    } as CallSpeechDeps['providers'],
+    },
     defaults,
     projectId: 'p',
     sampleRateHz: 8000,
     lastVoice: last,
-    forWholeTexts: (vendor) => vendor as TextToSpeech,
     cache: createSpeechCache(),
     clock,
     onError: (_error, message) => void errors.push(message),
@@ -165,7 +173,7 @@ test.each<[string, Parameters<typeof callSpeech>[0], string, ProviderFallback[]]
   const { speech, left, reported } = callSpeech(options);
   expect(await spokenBy(await speech.synthesisFor(CONFIG, 'en', 'node “n”'))).toBe(vendor);
   expect(left).toEqual(expected);
-  if (vendor !== 'last') expect(reported).toContainEqual([vendor, undefined]);
+  if (vendor !== 'last') expect(reported).toContainEqual([vendor, true]);
 });
 
 test('Recognizers are those that are named, and that of the settings where they cannot be opened', async () => {

@@ -4,6 +4,7 @@ import type { FailoverPrompts } from '../../../src/media/agentStream/streamClien
 import { sendFailoverPrompts } from '../../../src/voice/speech/failoverPrompt.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { StreamedSynthesis } from '../../../src/voice/speech/streamedSynthesis.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedVoice, WORD_MS } from '../support/scriptedSpeech.ts';
 import { STREAMED_WORD_MS, scriptedSynthesizer } from '../support/scriptedSynthesizer.ts';
@@ -19,10 +20,16 @@ function scene(isStreamed: boolean) {
   const errors: string[] = [];
   const onFailure = () => undefined;
   const synthesis = new SpeechSynthesis(
-    { textToSpeech: voice, cache: createSpeechCache(), clock, onFailure },
+    { voices: [candidate(voice)], cache: createSpeechCache(), clock, onFailure },
     8000,
   );
-  const streamed = { textToSpeech: synthesizer, fallback: synthesis, clock, onFailure };
+  const streamed = {
+    voice: candidate(synthesizer),
+    others: [candidate(voice)],
+    rest: synthesis,
+    clock,
+    onFailure,
+  };
   const cancel = sendFailoverPrompts(
     {
       stream: { setFailoverPrompts: (prompts) => void sent.push(prompts) },

@@ -2,11 +2,13 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/values/clock.ts';
 import { WrittenText } from '../../../src/conversation/speech/writtenText.ts';
+import { createBreakers } from '../../../src/models/failover/circuitBreaker.ts';
 import { ModelError } from '../../../src/models/ports/modelError.ts';
 import type { AgentVoice } from '../../../src/models/ports/textToSpeech.ts';
 import { AgentSpeech } from '../../../src/voice/speech/agentSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { StreamedSynthesis } from '../../../src/voice/speech/streamedSynthesis.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';
 import { STREAMED_WORD_MS, scriptedSynthesizer } from '../support/scriptedSynthesizer.ts';
@@ -20,12 +22,13 @@ function streamedSpeech(voice: AgentVoice = {}) {
   const stream = createSimulatedStream({ clock });
   const failures: unknown[] = [];
   const onFailure = (error: unknown) => void failures.push(error);
+  const others = [candidate(fallbackVoice)];
   const synthesis = new SpeechSynthesis(
-    { textToSpeech: fallbackVoice, cache: createSpeechCache(), clock: systemClock, onFailure },
+    { voices: others, cache: createSpeechCache(), clock: systemClock, onFailure },
     8000,
   );
   const streamedSynthesis = new StreamedSynthesis(
-    { textToSpeech: synthesizer, fallback: synthesis, clock, onFailure },
+    { voice: candidate(synthesizer), others, rest: synthesis, clock, onFailure },
     8000,
   );
   let marks = 0;
@@ -262,21 +265,25 @@ describe('A text that is spoken while it is written', () => {
 
   test('that the fallback says as it grows keeps nothing on the signal of its turn', async () => {
     const fallbackVoice = scriptedVoice();
-    const fallback = new SpeechSynthesis(
+    const others = [candidate(fallbackVoice)];
+    const rest = new SpeechSynthesis(
       {
-        textToSpeech: fallbackVoice,
+        voices: others,
         cache: createSpeechCache(),
         clock: systemClock,
         onFailure: () => expect.unreachable(),
       },
       8000,
     );
+    const breakers = createBreakers(systemClock);
+    breakers.failed('failed');
     const synthesis = new StreamedSynthesis(
       {
-        textToSpeech: scriptedSynthesizer(),
-        fallback,
+        voice: { ...candidate(scriptedSynthesizer()), breaker: 'failed' },
+        others,
+        rest,
         clock: systemClock,
-        isWorking: () => false,
+        breakers,
         onFailure: () => expect.unreachable(),
       },
       8000,

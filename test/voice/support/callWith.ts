@@ -2,6 +2,7 @@ import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
 import type { Recognizer } from '../../../src/models/ports/recognizer.ts';
 import type { Synthesizer } from '../../../src/models/ports/synthesizer.ts';
 import type { CallProviders } from '../../../src/models/selection/callProviders.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { scriptedRecognizer } from './scriptedRecognizer.ts';
 import { scriptedVoice } from './scriptedSpeech.ts';
 import { GREETING, nodeWith, type SimulatedCallOptions, simulatedCall } from './simulatedCall.ts';
@@ -31,14 +32,21 @@ export function callWith(
     },
     async synthesizers(config) {
       asked.push(config);
-      return vendors.synthesizers ?? [scriptedVoice()];
+      return (vendors.synthesizers ?? [scriptedVoice()]).map((model, index) => ({
+        ...candidate(model),
+        breaker: String(index),
+      }));
     },
     ownDefaults: async () => ({
       recognition: vendors.hasOwnDefaults ?? false,
       synthesis: vendors.hasOwnDefaults ?? false,
     }),
-    isWorking: (vendor) => vendor !== vendors.skipped,
-    report: (_vendor, error) => void (error === undefined || failed.push(error)),
+    breakers: {
+      isClosed: (key) =>
+        vendors.skipped === undefined || vendors.skipped !== vendors.synthesizers?.[Number(key)],
+      succeeded: () => undefined,
+      failed: (key) => void failed.push(key),
+    },
     close: () => undefined,
   };
   const byDefault = scriptedRecognizer(true);

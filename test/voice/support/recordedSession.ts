@@ -4,6 +4,7 @@ import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
 import type { VoiceActivityDetection } from '../../../src/models/ports/voiceActivity.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { type VoiceReport, VoiceSession } from '../../../src/voice/voiceSession.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -33,7 +34,7 @@ export async function recordedSession(options: RecordedSessionOptions): Promise<
   };
   const synthesis = new SpeechSynthesis(
     {
-      textToSpeech: speaking(options.speech),
+      voices: [candidate(speaking(options.speech))],
       cache: createSpeechCache(),
       clock,
       onFailure: onError,

@@ -7,11 +7,10 @@ import type { KnowledgeRetriever } from '../../../src/engine/tools/knowledge.ts'
 import type { ToolRunner } from '../../../src/engine/tools/toolRunner.ts';
 import type { ChatModel } from '../../../src/models/ports/chatModel.ts';
 import type { Recognizer } from '../../../src/models/ports/recognizer.ts';
-import { takesWords } from '../../../src/models/ports/synthesizer.ts';
 import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
 import type { CallEngines, CallProviders } from '../../../src/models/selection/callProviders.ts';
-import { forWholeTexts } from '../../../src/models/synthesis/wholeTexts.ts';
 import { CallSpeech } from '../../../src/voice/speech/callSpeech.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import {
   type VoiceReport,
@@ -141,8 +140,9 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   const onError = (error: unknown) => void errors.push(error);
   const { textToSpeech = voice, fallbackSpeech: fallback, speechToText = caller, checkpoints } = options;
   const cache = createSpeechCache();
+  const voices = fallback ? [textToSpeech, fallback] : [textToSpeech];
   const synthesis = new SpeechSynthesis(
-    { textToSpeech, fallbacks: fallback ? [fallback] : [], cache, clock, onFailure: onError },
+    { voices: voices.map(candidate), cache, clock, onFailure: onError },
     stream.info.sampleRateHz,
   );
   const callSpeech =
@@ -153,7 +153,6 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
       projectId: PROJECT,
       sampleRateHz: stream.info.sampleRateHz,
       lastVoice: voice,
-      forWholeTexts: (vendor) => (takesWords(vendor) ? forWholeTexts(vendor) : vendor),
       cache,
       clock,
       onError,

@@ -5,6 +5,7 @@ import type { StreamParty } from '../../../src/voice/audioStream.ts';
 import type { CallSpeech } from '../../../src/voice/speech/callSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { servePartyStream } from '../../../src/voice/transfer/servePartyStream.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { loudActivity, scriptedCaller, scriptedVoice } from '../support/scriptedSpeech.ts';
 import { createSimulatedStream } from '../support/simulatedStream.ts';
@@ -33,7 +34,12 @@ function partyStream(party: StreamParty, { isLive = true, callSpeech }: PartyOpt
   const onError = (_error: unknown, message: string) => void errors.push(message);
   const session = draftSession({ projectId: 'project-1', sessionId: 's', channel: 'phone' }, '');
   const synthesis = new SpeechSynthesis(
-    { textToSpeech: voice, fallbacks: [], cache: createSpeechCache(), clock, onFailure: () => undefined },
+    {
+      voices: [candidate(voice)],
+      cache: createSpeechCache(),
+      clock,
+      onFailure: () => undefined,
+    },
     8000,
   );
   const served = servePartyStream(
