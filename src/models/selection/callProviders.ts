@@ -2,7 +2,6 @@ import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
 import type { SpeechConfig } from '../../agents/speech/speechConfig.ts';
 import type { Breakers } from '../failover/circuitBreaker.ts';
 import type { Candidate } from '../failover/failover.ts';
-import type { ModelError } from '../ports/modelError.ts';
 import type { Recognizer } from '../ports/recognizer.ts';
 import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
 import type { Synthesizer } from '../ports/synthesizer.ts';
@@ -62,11 +61,9 @@ export interface SpeechEngines {
 
 export interface CallEngines {
   /** @throws {ModelError} When it has no credentials, or has failed just now. */
-  find(config: EngineConfig): Promise<SpeechToSpeech>;
-  /** Reports that the engine began to answer, this long after the request. */
-  reportFirstOutput(engine: SpeechToSpeech, waitedMs: number): void;
-  /** Reports that the engine has answered, or failed. */
-  report(engine: SpeechToSpeech, error?: ModelError): void;
+  find(config: EngineConfig): Promise<Candidate<SpeechToSpeech>>;
+  /** The circuit breakers of the models. */
+  readonly breakers: Breakers;
   /** The call is over. Idempotent. */
   close(): void;
 }

@@ -7,7 +7,7 @@ import type { WebSocketGuard } from '../../http/lookup.ts';
 import { ENGINES } from '../../vendors/registry.ts';
 import { countedEngine } from '../countedSpeech.ts';
 import { type Breakers, createBreakers } from '../failover/circuitBreaker.ts';
-import type { KeyOwner, MetricsOfProvider, ProviderMetrics } from '../ports/metrics.ts';
+import type { KeyOwner, MetricsOfProvider } from '../ports/metrics.ts';
 import { skippedError } from '../ports/modelError.ts';
 import { type CredentialName, engineCredentialName } from '../ports/providerNames.ts';
 import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
@@ -53,7 +53,6 @@ export class SelectedSpeechEngines implements SpeechEngines {
   open(projectId: string): CallEngines {
     const { usage } = this.#deps;
     const keys = new Set<string>();
-    const used = new Map<SpeechToSpeech, { readonly key: string; readonly metrics: ProviderMetrics }>();
     return {
       find: async (config) => {
         const access = await this.#access(projectId, config);
@@ -63,26 +62,15 @@ export class SelectedSpeechEngines implements SpeechEngines {
         if (keys.has(key)) this.#vendors.release(key);
         keys.add(key);
         const count = (tokens: number) => usage.add(projectId, { installationTokens: tokens });
-        const engine = access.owner === 'project' ? vendor : countedEngine(vendor, count);
-        const metrics = this.#deps.metrics('speech_to_speech', config.provider, access.owner);
-        used.set(engine, { key, metrics });
-        return engine;
+        const model = access.owner === 'project' ? vendor : countedEngine(vendor, count);
+        const { provider } = config;
+        const metrics = this.#deps.metrics('speech_to_speech', provider, access.owner);
+        return { model, name: provider, breaker: key, metrics };
       },
-      reportFirstOutput: (engine, waitedMs) => used.get(engine)?.metrics.recordFirstOutput(waitedMs),
-      report: (engine, error) => {
-        const use = used.get(engine);
-        if (!use) return;
-        if (!error) {
-          this.#breakers.succeeded(use.key);
-          return;
-        }
-        this.#breakers.failed(use.key);
-        use.metrics.recordError(error);
-      },
+      breakers: this.#breakers,
       close: () => {
         for (const key of keys) this.#vendors.release(key);
         keys.clear();
-        used.clear();
       },
     };
   }

@@ -1,7 +1,6 @@
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { ChatModel } from '../../models/ports/chatModel.ts';
-import type { ModelError } from '../../models/ports/modelError.ts';
 import type { SpeechToText } from '../../models/ports/speechToText.ts';
 import type { CallEngines, ProviderFallback } from '../../models/selection/callProviders.ts';
 import type { AudioStream } from '../audioStream.ts';
@@ -9,11 +8,6 @@ import { EngineConversation, type EngineConversationDeps } from './engineConvers
 
 /** Vendors end long connections: one that held this long is made again with the next turn. */
 const LONG_MS = 10 * 60_000;
-
-export interface CallEngineDeps extends Omit<EngineConversationDeps, 'onLost'> {
-  /** The ordinary chain takes over. */
-  readonly onFallback: (from: string, error: ModelError) => void;
-}
 
 /**
  * The speech-to-speech model of one call, as its nodes name it.
@@ -30,12 +24,12 @@ export interface CallEngineDeps extends Omit<EngineConversationDeps, 'onLost'> {
  * told it when it is entered again.
  */
 export class CallEngine {
-  readonly #deps: CallEngineDeps;
+  readonly #deps: EngineConversationDeps;
   #current: { readonly key: string; readonly conversation: EngineConversation } | undefined;
   readonly #lost = new Set<string>();
   #isClosed = false;
 
-  constructor(deps: CallEngineDeps) {
+  constructor(deps: EngineConversationDeps) {
     this.#deps = deps;
   }
 
@@ -52,8 +46,11 @@ export class CallEngine {
     this.#current = undefined;
     if (!config || this.#lost.has(key) || this.#isClosed) return undefined;
     const sinceMs = this.#deps.clock.monotonicMs();
-    const onLost = (error: ModelError) => this.#onLost(key, config, sinceMs, error);
-    const conversation = new EngineConversation({ ...this.#deps, onLost }, config);
+    const onFallback: EngineConversationDeps['onFallback'] = (...change) => {
+      this.#onLost(key, sinceMs);
+      if (!this.#isClosed) this.#deps.onFallback(...change);
+    };
+    const conversation = new EngineConversation({ ...this.#deps, onFallback }, config);
     this.#current = { key, conversation };
     return conversation;
   }
@@ -65,17 +62,16 @@ export class CallEngine {
     this.#current = undefined;
   }
 
-  #onLost(key: string, { provider }: EngineConfig, sinceMs: number, error: ModelError): void {
+  #onLost(key: string, sinceMs: number): void {
     if (this.#deps.clock.monotonicMs() - sinceMs < LONG_MS) this.#lost.add(key);
     if (this.#current?.key === key) this.#current = undefined;
-    if (!this.#isClosed) this.#deps.onFallback(provider, error);
   }
 }
 
 /** @returns The engine; undefined when no speech-to-speech models are configured. */
 export function createCallEngine(
   { engines, stream, clock, onError }: CallParts,
-  session: Pick<CallEngineDeps, 'language' | 'transcribe'> & {
+  session: Pick<EngineConversationDeps, 'language' | 'transcribe'> & {
     readonly onFallback: (fallback: ProviderFallback) => void;
   },
 ): CallEngine | undefined {
@@ -85,9 +81,9 @@ export function createCallEngine(
     engines,
     sampleRateHz: stream.info.sampleRateHz,
     clock,
-    onFallback(from, error) {
+    onFallback(from, to, error) {
       onError(error, 'speech-to-speech model lost');
-      session.onFallback({ kind: 'engine', from, to: 'chain', reason: error.message });
+      session.onFallback({ kind: 'engine', from: from.name, to: to.name, reason: error.message });
     },
   });
 }

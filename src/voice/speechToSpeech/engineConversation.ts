@@ -1,5 +1,6 @@
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
-import type { Clock, Timer } from '../../base/values/clock.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { type Candidate, Failover, type OnFallback } from '../../models/failover/failover.ts';
 import type { ChatMessage } from '../../models/ports/chatMessage.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../models/ports/chatModel.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
@@ -25,12 +26,15 @@ export interface EngineConversationDeps {
   readonly language: () => string;
   readonly transcribe: TranscribeFrames;
   readonly clock: Clock;
-  /** Called once. */
-  readonly onLost: (error: ModelError) => void;
+  /** The ordinary chain takes over. Called once. */
+  readonly onFallback: OnFallback<SpeechToSpeech | undefined>;
 }
 
+/** What follows an engine: recognition, chat model and synthesis. */
+const CHAIN = { model: undefined, name: 'chain' };
+
 interface Connected {
-  readonly engine: SpeechToSpeech;
+  readonly candidate: Candidate<SpeechToSpeech>;
   readonly connection: SpeechToSpeechConnection;
 }
 
@@ -59,7 +63,7 @@ export class EngineConversation implements ChatModel {
   #answer: EngineAnswer | undefined;
   /** When the current answer was requested; undefined once its first output has come. */
   #askedAtMs: number | undefined;
-  #timer: Timer | undefined;
+  readonly #failover: Failover<SpeechToSpeech | undefined>;
   readonly #found: Promise<Connected>;
   readonly #failed: Promise<never>;
   #reject: (error: unknown) => void = () => undefined;
@@ -79,6 +83,30 @@ export class EngineConversation implements ChatModel {
       this.#reject = reject;
     });
     this.#failed.catch(() => undefined);
+    const connected = () => this.#connected?.candidate;
+    const engine = {
+      model: undefined,
+      name: this.name,
+      // They are known once it is found.
+      get breaker() {
+        return connected()?.breaker;
+      },
+      get metrics() {
+        return connected()?.metrics;
+      },
+    };
+    const {
+      clock,
+      engines: { breakers },
+      onFallback,
+    } = deps;
+    const onLate = (error: ModelError) => this.#lose(error);
+    this.#failover = new Failover<SpeechToSpeech | undefined>([engine, CHAIN], {
+      clock,
+      breakers,
+      onFallback,
+      onLate,
+    });
     this.#expect(START_TIMEOUT_MS, 'did not connect in time');
     this.#found = this.#connect(config);
     this.#found.catch((error: unknown) => this.#lose(error));
@@ -86,10 +114,10 @@ export class EngineConversation implements ChatModel {
 
   async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent, void> {
     this.#askedAtMs = this.#deps.clock.monotonicMs();
-    const { engine, connection } = await Promise.race([this.#failed, this.#found]);
+    const { candidate, connection } = await Promise.race([this.#failed, this.#found]);
     signal.throwIfAborted();
     const answer = new EngineAnswer({
-      engine,
+      engine: candidate.model,
       model: this.#model,
       truncate: (speechId, heardMs) => this.#truncate(speechId, heardMs),
     });
@@ -110,7 +138,7 @@ export class EngineConversation implements ChatModel {
       yield* answer.events();
     } finally {
       signal.removeEventListener('abort', abort);
-      if (this.#state === 'ready') this.#timer?.cancel();
+      if (this.#state === 'ready') this.#failover.close();
       this.#answer = undefined;
       if (!answer.isOver || signal.aborted) connection.cancel();
     }
@@ -119,7 +147,7 @@ export class EngineConversation implements ChatModel {
   /** Idempotent. */
   close(): void {
     this.#state = 'lost';
-    this.#timer?.cancel();
+    this.#failover.close();
     this.#connected?.connection.close();
     const left = new ModelError('model_unavailable', `${this.name} was left`);
     this.#answer?.fail(left);
@@ -129,11 +157,11 @@ export class EngineConversation implements ChatModel {
 
   async #connect(config: EngineConfig): Promise<Connected> {
     const { engines, sampleRateHz, language } = this.#deps;
-    const engine = await engines.find(config);
+    const candidate = await engines.find(config);
     const options = { sampleRateHz, language: language() };
-    const connection = engine.connect(options, (event) => this.#onEvent(event));
+    const connection = candidate.model.connect(options, (event) => this.#onEvent(event));
     if (this.#state === 'lost') connection.close();
-    this.#connected = { engine, connection };
+    this.#connected = { candidate, connection };
     return this.#connected;
   }
 
@@ -143,7 +171,7 @@ export class EngineConversation implements ChatModel {
       case 'connected':
         this.#state = 'ready';
         if (this.#answer) this.#expect(START_TIMEOUT_MS, 'did not start to answer in time');
-        else this.#timer?.cancel();
+        else this.#failover.close();
         return;
       case 'transcript':
         this.listening.onTranscript(event.commit, event.text, event.isFinal);
@@ -171,19 +199,16 @@ export class EngineConversation implements ChatModel {
       return;
     }
     if (event.type !== 'done') this.#expect(GAP_TIMEOUT_MS, 'stopped in the middle of an answer');
-    else this.#onDone();
+    else {
+      this.#failover.close();
+      this.#failover.succeeded();
+    }
   }
 
   #noteFirstOutput(): void {
-    const { clock, engines } = this.#deps;
-    if (this.#connected && this.#askedAtMs !== undefined)
-      engines.reportFirstOutput(this.#connected.engine, clock.monotonicMs() - this.#askedAtMs);
+    if (this.#askedAtMs !== undefined)
+      this.#failover.current.metrics?.recordFirstOutput(this.#deps.clock.monotonicMs() - this.#askedAtMs);
     this.#askedAtMs = undefined;
-  }
-
-  #onDone(): void {
-    this.#timer?.cancel();
-    if (this.#connected) this.#deps.engines.report(this.#connected.engine);
   }
 
   #truncate(speechId: string, heardMs: number): void {
@@ -191,9 +216,7 @@ export class EngineConversation implements ChatModel {
   }
 
   #expect(timeoutMs: number, failure: string): void {
-    this.#timer?.cancel();
-    const late = () => this.#lose(new ModelError('model_unavailable', `${this.name} ${failure}`));
-    this.#timer = this.#deps.clock.setTimer(late, timeoutMs);
+    this.#failover.expect(timeoutMs, `${this.name} ${failure}`);
   }
 
   #lose(cause: unknown): void {
@@ -204,8 +227,7 @@ export class EngineConversation implements ChatModel {
         : new ModelError('model_unavailable', `${this.name} cannot be used`, { cause });
     this.#answer?.fail(error);
     this.#reject(error);
-    if (this.#connected) this.#deps.engines.report(this.#connected.engine, error);
     this.close();
-    this.#deps.onLost(error);
+    this.#failover.fail(error);
   }
 }

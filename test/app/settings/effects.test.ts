@@ -234,7 +234,7 @@ describe('Speech settings', () => {
     const { seen, baseUrl } = await startVendor();
     const context = contextOf({ CUSTOM_S2S_API_KEY: KEY, CUSTOM_S2S_BASE_URL: baseUrl });
     const engines = buildSpeechEngines(context, logger, async () => []).open('project-1');
-    const engine = await engines.find({ provider: 'custom' });
+    const { model: engine } = await engines.find({ provider: 'custom' });
     const connection = engine.connect({ sampleRateHz: 8000 }, () => undefined);
     onTestFinished(() => connection.close());
     await vi.waitFor(() => expect(seen.join()).toContain(KEY));

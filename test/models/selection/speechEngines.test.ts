@@ -65,7 +65,7 @@ function engines(
 }
 
 async function connect(open: ReturnType<typeof engines>, config: EngineConfig) {
-  const engine = await open.find(config);
+  const { model: engine } = await open.find(config);
   const events: SpeechToSpeechEvent[] = [];
   const connection = engine.connect({ sampleRateHz: 8000 }, (event) => events.push(event));
   onTestFinished(() => connection.close());
@@ -115,8 +115,8 @@ test('An engine without credentials, or that has failed just now, is not tried',
   for (const provider of ['openai-realtime', 'gemini-live', 'custom'] as const)
     await expect(engines({}).find({ provider })).rejects.toThrow('has no credentials');
   const open = engines({ apiKey: 'key', baseUrl: 'http://127.0.0.1:9' });
-  const engine = await open.find({ provider: 'custom' });
-  open.report(engine, new ModelError('model_unavailable', 'down'));
+  const { breaker = '' } = await open.find({ provider: 'custom' });
+  open.breakers.failed(breaker);
   await expect(open.find({ provider: 'custom' })).rejects.toThrow('failed moments ago');
 });
 
@@ -125,12 +125,10 @@ test('Answers and failures are counted by the engine and the owner of its key', 
   const failure = new ModelError('model_unavailable', 'down');
   for (const own of [[], stored('google', 'own-key', null)]) {
     const open = engines({ apiKey: 'key' }, own, true, counted);
-    const engine = await open.find({ provider: 'gemini-live' });
-    open.reportFirstOutput(engine, 320);
-    open.report(engine);
-    open.report(engine, failure);
+    const { metrics } = await open.find({ provider: 'gemini-live' });
+    metrics?.recordFirstOutput(320);
+    metrics?.recordError(failure);
     open.close();
-    open.report(engine, failure);
   }
   expect(counted).toEqual([
     'speech_to_speech gemini-live installation 320 ms',

@@ -466,7 +466,7 @@ test.each([
     language: () => 'en',
     transcribe: async () => ({ text: '' }),
     clock,
-    onFallback: (from, { message }) => lost.push(`${from}: ${message}`),
+    onFallback: (from, to, { message }) => lost.push(`${from.name} ${to.name}: ${message}`),
   });
   expect(engine.use(ENGINE)).toBeDefined();
   await new Promise((resolve) => setImmediate(resolve));

@@ -9,6 +9,7 @@ import type {
   SpeechToSpeechRequest,
 } from '../../../src/models/ports/speechToSpeech.ts';
 import { EngineConversation } from '../../../src/voice/speechToSpeech/engineConversation.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const QUESTION = { role: 'user', content: 'What does it cost?' } as const;
@@ -41,23 +42,31 @@ function scene({ finds = true } = {}) {
     },
     close: async () => undefined,
   };
+  const metrics = {
+    recordError: ({ message }: { message: string }) => void reports.push(message),
+    recordFirstOutput: (ms: number) => void reports.push(ms),
+    recordOutput: () => undefined,
+  };
   const conversation = new EngineConversation(
     {
       engines: {
         find: () =>
           new Promise((resolve) => {
-            found = () => resolve(engine);
+            found = () => resolve({ ...candidate(engine), metrics });
             if (finds) found();
           }),
-        reportFirstOutput: (_engine, ms) => void reports.push(ms),
-        report: (_engine, error) => void reports.push(error?.message ?? 'done'),
+        breakers: {
+          isClosed: () => true,
+          succeeded: () => void reports.push('done'),
+          failed: () => undefined,
+        },
         close: () => undefined,
       },
       sampleRateHz: 8000,
       language: () => 'en',
       transcribe: async () => ({ text: '' }),
       clock,
-      onLost: ({ message }) => lost.push(message),
+      onFallback: (_from, _to, { message }) => lost.push(message),
     },
     { provider: 'openai-realtime', model: 'model-1' },
   );

@@ -1,6 +1,8 @@
+import { createBreakers } from '../../../src/models/failover/circuitBreaker.ts';
 import type { CallEngines } from '../../../src/models/selection/callProviders.ts';
 import type { Dial } from '../../../src/models/sockets/dial.ts';
 import { createLiveSpeech } from '../../../src/vendors/google/liveSpeech.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 import { FakeSocket, spokenWord } from './fakeVendorSocket.ts';
 
@@ -52,9 +54,8 @@ export class ScriptedLive {
       dial: this.dial,
     });
     return {
-      find: async () => engine,
-      reportFirstOutput: () => undefined,
-      report: () => undefined,
+      find: async () => candidate(engine),
+      breakers: createBreakers(clock),
       close: () => undefined,
     };
   }

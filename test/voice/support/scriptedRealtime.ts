@@ -1,7 +1,9 @@
 import { systemClock } from '../../../src/base/values/clock.ts';
+import { createBreakers } from '../../../src/models/failover/circuitBreaker.ts';
 import type { CallEngines } from '../../../src/models/selection/callProviders.ts';
 import type { Dial } from '../../../src/models/sockets/dial.ts';
 import { createRealtimeSpeech } from '../../../src/vendors/openai/realtime/speechToSpeech.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { FakeSocket, spokenWord } from './fakeVendorSocket.ts';
 
 const RATE_HZ = 24_000;
@@ -70,9 +72,8 @@ export class ScriptedRealtime {
       dial: this.dial,
     });
     return {
-      find: async () => engine,
-      reportFirstOutput: () => undefined,
-      report: () => undefined,
+      find: async () => candidate(engine),
+      breakers: createBreakers(systemClock),
       close: () => undefined,
     };
   }

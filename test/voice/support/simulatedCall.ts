@@ -10,7 +10,6 @@ import type { Recognizer } from '../../../src/models/ports/recognizer.ts';
 import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
 import type { CallEngines, CallProviders } from '../../../src/models/selection/callProviders.ts';
 import { CallSpeech } from '../../../src/voice/speech/callSpeech.ts';
-import { candidate } from '../../models/support/candidate.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import {
   type VoiceReport,
@@ -18,6 +17,7 @@ import {
   type VoiceSessionDeps,
   type VoiceSessionOptions,
 } from '../../../src/voice/voiceSession.ts';
+import { candidate } from '../../models/support/candidate.ts';
 import { type MemoryEngine, type MemoryOptions, memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
