@@ -157,6 +157,25 @@ describe('A chain of recognizers', () => {
     expect(fallbacks).toEqual(['a b']);
   });
 
+  test('tells two entries of one vendor apart, whose keys differ', () => {
+    const [refused, accepted] = [fakeVendor('a'), fakeVendor('a')];
+    const clock = createSimulatedClock();
+    const breakers = createBreakers(clock);
+    const chain = createRecognizerChain(
+      [
+        { model: refused.vendor, name: 'a', breaker: 'old key' },
+        { model: accepted.vendor, name: 'a', breaker: 'new key' },
+      ],
+      { clock, breakers, onFallback: () => undefined },
+    );
+    const open = () => chain.connect({ sampleRateHz: 8000 }, () => undefined);
+    open();
+    refused.connections[0]?.emit(failed(false));
+    open();
+    expect([refused.connections.length, accepted.connections.length]).toEqual([1, 2]);
+    expect([breakers.isClosed('old key'), breakers.isClosed('new key')]).toEqual([false, true]);
+  });
+
   test('reports a failure when no vendor is left, and tries again', () => {
     const { clock, vendors, events, at, push } = rig('a');
     at(0).emit(failed(true));

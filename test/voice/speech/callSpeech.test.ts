@@ -152,6 +152,15 @@ test.each<[string, Parameters<typeof callSpeech>[0], string, ProviderFallback[]]
     [{ ...FROM_A, to: 'b', reason: 'The voice is down' }],
   ],
   [
+    'the one that works where the next has failed for another call, and it is named',
+    {
+      vendors: async () => [broken(), named('b'), named('c')],
+      isWorking: (name) => name !== 'b',
+    },
+    'c',
+    [{ ...FROM_A, to: 'c', reason: 'The voice is down' }],
+  ],
+  [
     'the last voice where no named one works',
     { vendors: async () => [broken()], last: named('last') },
     'last',
