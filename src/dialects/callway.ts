@@ -1,9 +1,9 @@
-import type {
-  AgentControl,
-  AgentMessages,
-  CallCommand,
-  MarkReport,
-  TransferStatus,
+import {
+  type AgentMessages,
+  agentControl,
+  type CallCommand,
+  type MarkReport,
+  type TransferStatus,
 } from '../media/agentStream/streamClient.ts';
 import { readPcm16, writePcm16 } from '../media/pcm16.ts';
 import { isSampleRate, SAMPLE_RATES_HZ } from '../media/resample/resampler.ts';
@@ -136,7 +136,7 @@ function readKnownMessage(message: Fields, gateway: GatewayMessageHandler): bool
       return status !== undefined;
     }
     case 'control': {
-      const control = readControl(fieldsOf(message.control));
+      const { data: control } = agentControl.safeParse(message.control);
       if (control !== undefined) gateway.control(control);
       return control !== undefined;
     }
@@ -179,15 +179,6 @@ function readInternalMessage(message: Fields | undefined, agent: AgentReader): b
   if (outcome !== 'told' && outcome !== 'accepted' && outcome !== 'refused') return false;
   agent.command({ kind: 'briefing', outcome });
   return true;
-}
-
-function readControl(control: Fields | undefined): AgentControl | undefined {
-  const { kind, text, number, isPaused, isTakenOver } = control ?? {};
-  if ((kind === 'say' || kind === 'instruct') && typeof text === 'string')
-    return { kind, text, ...(typeof number === 'number' ? { number } : {}) };
-  if (kind === 'pause' && typeof isPaused === 'boolean') return { kind, isPaused };
-  if (kind === 'takeover' && typeof isTakenOver === 'boolean') return { kind, isTakenOver };
-  return undefined;
 }
 
 function readFailoverPrompts(message: Fields, agent: AgentReader): boolean {

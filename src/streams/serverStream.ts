@@ -61,8 +61,6 @@ export class ServerStream implements AudioStream {
   readonly info: StreamInfo;
   readonly events: Emitter<AudioStreamEvents>;
   receivedSamples = 0;
-  isAgentPaused = false;
-  isTakenOver = false;
   /** Messages that could not be read. */
   malformed = 0;
   /** Whether the carrier ended its call, rather than only the connection. */
@@ -179,11 +177,7 @@ export class ServerStream implements AudioStream {
     hold: (isHeld) => this.events.emit('hold', { isHeld }),
     transferStatus: (status: TransferStatus) => this.events.emit('transfer', status),
     control: (control) => {
-      if (control.kind === 'pause') this.isAgentPaused = control.isPaused;
-      if (control.kind === 'takeover') this.isTakenOver = control.isTakenOver;
-      const areWords = control.kind === 'say' || control.kind === 'instruct';
-      if (areWords && this.#early && this.#early.controls.length < MAX_EARLY)
-        this.#early.controls.push(control);
+      if (this.#early && this.#early.controls.length < MAX_EARLY) this.#early.controls.push(control);
       this.events.emit('control', control);
     },
     request: (request) => this.events.emit('request', request),

@@ -37,9 +37,6 @@ export interface AudioStream {
   callerSpeech(isSpeaking: boolean, atMs: number): void;
   /** The stream's clock. */
   readonly receivedSamples: number;
-  /** Whether a supervisor has paused the agent, according to the last `control` event. */
-  readonly isAgentPaused: boolean;
-  readonly isTakenOver: boolean;
   /** Returns what came before the first call of this method; empty from then on. */
   takeEarly(): EarlyInput;
   /** Idempotent. */
@@ -48,7 +45,7 @@ export interface AudioStream {
 
 /** What came before the session listened. */
 export interface EarlyInput {
-  /** What supervisors had said or instructed. */
+  /** What supervisors had asked of the agent, in order. */
   readonly controls: readonly AgentControl[];
   /** DTMF digits of the caller. */
   readonly digits: readonly string[];

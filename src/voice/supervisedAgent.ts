@@ -7,7 +7,7 @@ import type { TurnController } from './turnController.ts';
 export interface SupervisedAgentDeps {
   /** Returns what the agent wants to say without a request; undefined where it never does. */
   readonly initiative?: (() => TurnInput | undefined) | undefined;
-  readonly stream: Pick<AudioStream, 'isAgentPaused' | 'isTakenOver' | 'takeEarly' | 'command'>;
+  readonly stream: Pick<AudioStream, 'takeEarly' | 'command'>;
   readonly turns: TurnController;
   readonly agentTurns: Pick<AgentTurnQueue, 'run' | 'keepUnanswered' | 'addInstruction'>;
 }
@@ -48,12 +48,9 @@ export class SupervisedAgent {
   /** Starts the session's first turn, unless the agent is to be silent: the stream may follow one that was lost. */
   start(first: TurnInput): void {
     const { stream, turns, agentTurns } = this.#deps;
-    const { isAgentPaused, isTakenOver } = stream;
-    this.#pause(isAgentPaused);
-    this.#takeOver(isTakenOver);
     const { controls, digits } = stream.takeEarly();
     for (const control of controls) this.onControl(control);
-    const isSilent = isAgentPaused || isTakenOver;
+    const isSilent = this.#isPaused || this.#isTakenOver;
     // Of a session that goes on, the caller has heard a greeting.
     if (isSilent && first.kind === 'begin') this.#due = first;
     void agentTurns.run(isSilent ? NOTHING_SAID : first, turns.timestamps());

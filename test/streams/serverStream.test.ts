@@ -203,11 +203,13 @@ describe('ServerStream', () => {
     ]);
   });
 
-  test('keeps digits and the words of supervisors until there is a voice session', async () => {
+  test('keeps digits and what supervisors ask until there is a voice session', async () => {
     const stream = await accept('callway');
     const controls = [
       { kind: 'instruct', text: 'Be brief.', number: 1 },
       { kind: 'say', text: 'Hello.' },
+      { kind: 'pause', isPaused: true },
+      { kind: 'takeover', isTakenOver: true },
     ];
     const events = eventsOf(stream);
     for (const control of controls) send({ event: 'control', control });

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { SampleRateHz } from '../resample/resampler.ts';
 
 /** An agent's audio stream that a call connects to. */
@@ -55,24 +56,22 @@ export type TransferStatus =
       readonly outcome?: string | undefined;
     };
 
-/** What supervisors ask of the agent. */
-export type AgentControl =
-  /**
-   * To be said as it is. Told again to an agent that replaces one that has not begun it.
-   *
-   * @property number - Its place among what the call's supervisors had said, from 1; absent for one that is told once.
-   */
-  | { readonly kind: 'say'; readonly text: string; readonly number?: number | undefined }
-  /**
-   * For the agent's next turns; not said. Told again to an agent that replaces one that may not have stored it.
-   *
-   * @property number - Its place among the call's instructions, from 1; absent for one that is told once.
-   */
-  | { readonly kind: 'instruct'; readonly text: string; readonly number?: number | undefined }
+/** The place of a text among what the call's supervisors had said, or had instructed, from 1; absent when it is told once. */
+const number = z.number().optional();
+
+/** What supervisors ask of the agent, as it crosses the agent's stream. */
+export const agentControl = z.discriminatedUnion('kind', [
+  /** To be said as it is. Told again to an agent that replaces one that has not begun it. */
+  z.object({ kind: z.literal('say'), text: z.string(), number }),
+  /** For the agent's next turns; not said. Told again to an agent that replaces one that may not have stored it. */
+  z.object({ kind: z.literal('instruct'), text: z.string(), number }),
   /** While paused the agent listens, and neither speaks nor answers. */
-  | { readonly kind: 'pause'; readonly isPaused: boolean }
+  z.object({ kind: z.literal('pause'), isPaused: z.boolean() }),
   /** While a supervisor speaks in its place, the agent hears silence and is not heard. */
-  | { readonly kind: 'takeover'; readonly isTakenOver: boolean };
+  z.object({ kind: z.literal('takeover'), isTakenOver: z.boolean() }),
+]);
+
+export type AgentControl = Readonly<z.infer<typeof agentControl>>;
 
 /** What one side has said so far of what it is saying; once it is final, all of it as it was heard. */
 export interface Caption {

@@ -109,7 +109,10 @@ test.each([
   ['a caller who has spoken', true],
   ['a silent caller', false],
 ])('An agent that was paused before its first word greets %s when it is resumed', async (_caller, speaks) => {
-  const call = simulatedCall({ answer: () => GREETING, stream: { isAgentPaused: true } });
+  const call = simulatedCall({
+    answer: () => GREETING,
+    stream: { early: { controls: [{ kind: 'pause', isPaused: true }] } },
+  });
   if (speaks) await call.say('Hello?', 600);
   await call.stream.advance(3000);
   expect(call.model.requests).toHaveLength(0);

@@ -28,7 +28,6 @@ export interface SimulatedStreamOptions {
   readonly callId?: string;
   /** More of what the stream says of itself. */
   readonly info?: Partial<AudioStream['info']>;
-  readonly isAgentPaused?: boolean;
   /** What supervisors asked before the session started. */
   readonly early?: Partial<EarlyInput>;
   readonly captions?: boolean;
@@ -83,8 +82,6 @@ class SimulatedPeer implements SimulatedStream {
   #isHeld = false;
   readonly info: AudioStream['info'];
   receivedSamples: number;
-  isAgentPaused = false;
-  isTakenOver = false;
   readonly commands: CallCommand[] = [];
   readonly failoverPrompts: FailoverPrompts[] = [];
   readonly captions: Caption[] = [];
@@ -95,7 +92,6 @@ class SimulatedPeer implements SimulatedStream {
     this.#frameSamples = (sampleRateHz * FRAME_MS) / 1000;
     this.#bufferDelayMs = bufferDelayMs;
     this.receivedSamples = receivedBefore;
-    this.isAgentPaused = options.isAgentPaused ?? false;
     const ids = { projectId: 'project-1', sessionId: 's' };
     this.info = {
       ...ids,
@@ -183,8 +179,6 @@ class SimulatedPeer implements SimulatedStream {
   }
 
   control(control: AgentControl): void {
-    if (control.kind === 'pause') this.isAgentPaused = control.isPaused;
-    if (control.kind === 'takeover') this.isTakenOver = control.isTakenOver;
     this.#emitter.emit('control', control);
   }
 
