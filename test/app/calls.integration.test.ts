@@ -1,3 +1,4 @@
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { type ApiRequest, startTwoGateways } from '../support/gateway.ts';
@@ -15,15 +16,9 @@ const received: any[] = [];
 
 beforeAll(async () => {
   assertNoLeaks = detectLeaks();
-  receiver = await serveOnLoopback((request, response) => {
-    let text = '';
-    request.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      received.push(JSON.parse(text));
-      response.writeHead(204).end();
-    });
+  receiver = await serveOnLoopback(async (request, response) => {
+    received.push(await json(request));
+    response.writeHead(204).end();
   });
   nodes = await startTwoGateways({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { createSealer } from '../../src/base/sealer.ts';
@@ -27,15 +28,9 @@ let project: TestProject;
 const received: any[] = [];
 
 beforeAll(async () => {
-  receiver = await serveOnLoopback((request, response) => {
-    let text = '';
-    request.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      received.push(JSON.parse(text));
-      response.writeHead(204).end();
-    });
+  receiver = await serveOnLoopback(async (request, response) => {
+    received.push(await json(request));
+    response.writeHead(204).end();
   });
   const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
   redisUrl = redis.url;

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { parseTraceparent } from '../../src/base/tracing.ts';
@@ -21,16 +22,10 @@ const received: { path: string; traceparent: unknown; event?: string }[] = [];
 beforeAll(async () => {
   assertNoLeaks = detectLeaks();
   collector = await collectTraces();
-  receiver = await serveOnLoopback((request, response) => {
-    let text = '';
-    request.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      const { event } = JSON.parse(text || '{}');
-      received.push({ path: request.url ?? '', traceparent: request.headers.traceparent, event });
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"free":"ten"}');
-    });
+  receiver = await serveOnLoopback(async (request, response) => {
+    const { event } = JSON.parse((await text(request)) || '{}');
+    received.push({ path: request.url ?? '', traceparent: request.headers.traceparent, event });
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"free":"ten"}');
   });
   gateway = await startTestGateway({
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ALLOW_INSECURE_WEBHOOKS: 'true' },

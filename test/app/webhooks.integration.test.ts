@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
@@ -17,15 +18,9 @@ const received: Received[] = [];
 
 beforeAll(async () => {
   assertNoLeaks = detectLeaks();
-  receiver = await serveOnLoopback((request, response) => {
-    let text = '';
-    request.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      received.push({ text, headers: request.headers as Record<string, string> });
-      response.writeHead(204).end();
-    });
+  receiver = await serveOnLoopback(async (request, response) => {
+    received.push({ text: await text(request), headers: request.headers as Record<string, string> });
+    response.writeHead(204).end();
   });
   nodes = await startTwoGateways({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 });

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { serveOnLoopback } from './loopbackServer.ts';
 
 /** A span in OTLP's JSON format, with its attributes by name. */
@@ -27,16 +28,11 @@ export interface TraceCollector {
 export async function collectTraces(status = 200): Promise<TraceCollector> {
   const spans: CollectedSpan[] = [];
   const headers: Record<string, unknown>[] = [];
-  const server = await serveOnLoopback((request, response) => {
-    let text = '';
-    request.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      headers.push({ ...request.headers, path: request.url });
-      spans.push(...read(JSON.parse(text)));
-      response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
-    });
+  const server = await serveOnLoopback(async (request, response) => {
+    const body = JSON.parse(await text(request));
+    headers.push({ ...request.headers, path: request.url });
+    spans.push(...read(body));
+    response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
   });
   return { url: `http://127.0.0.1:${server.port}`, spans, headers, close: server.close };
 }

@@ -64,23 +64,6 @@ describe('a carrier that fails during a call', { ...requiresSipPeers, timeout: T
     expect(seen.durationMs).toBeGreaterThan(TALK_MS);
   });
 
-  test('never answers our BYE: the call ends at once all the same', async () => {
-    const phone = await startRtpPhone(CODECS.PCMU, new Int16Array(RATE_HZ));
-    onTestFinished(() => phone.close());
-    const callee = await startCallee(callees.ignoresBye, { mediaPort: phone.port });
-    const toNumber = newNumber();
-    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
-    const call = await line.call({ toNumber });
-    await phone.sendToSource();
-    await line.waitForStatus(call, 'in_progress');
-    const askedMs = Date.now();
-    await line.api('POST', `/calls/${call.callId}/hangup`);
-    const { endedAt } = await line.waitForEnd(call);
-    expect(Date.parse(endedAt) - askedMs).toBeLessThan(MORE_MS);
-    const seen = await outcomeOf(line, call, toNumber);
-    expect(seen).toMatchObject({ status: 'completed', endReason: 'api_hangup', recording: 'ready' });
-  });
-
   test('before it has sent any RTP: media timeout ends the call', async () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });

@@ -273,18 +273,6 @@ describe.concurrent('A call between two simulated phones', { timeout: TIMEOUT },
     expect(of(callee)).toEqual([]);
   });
 
-  test('is rejected with 404 for an unknown number', async () => {
-    const { caller } = rig.pair();
-    const toNumber = '+886912000000';
-    const end = await rig.near.phones.call({
-      trunk: trunkTo(rig.far.sipPort),
-      fromNumber: caller,
-      toNumber,
-      how: { kind: 'answers', script: [] },
-    });
-    expect(end).toMatchObject({ outcome: 'invalid_number', sip: { code: 404 } });
-  });
-
   test('rings without an answer, and a phone that would answer later stays silent', async () => {
     const { caller, callee } = rig.pair();
     const { callee: slowCallee } = rig.pair();

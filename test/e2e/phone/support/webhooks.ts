@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { type LoopbackServer, serveOnLoopback } from '../../../support/loopbackServer.ts';
 
 /** All events of a recorded call, in order. */
@@ -16,15 +17,9 @@ export interface WebhookReceiver {
 
 export async function receiveWebhooks(): Promise<WebhookReceiver> {
   const bodies: { sessionId: string }[] = [];
-  const server: LoopbackServer = await serveOnLoopback((request, response) => {
-    let text = '';
-    request.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
-    });
-    request.on('end', () => {
-      bodies.push(JSON.parse(text));
-      response.writeHead(204).end();
-    });
+  const server: LoopbackServer = await serveOnLoopback(async (request, response) => {
+    bodies.push(JSON.parse(await text(request)));
+    response.writeHead(204).end();
   });
   return {
     url: `http://127.0.0.1:${server.port}/hook`,
