@@ -77,7 +77,7 @@ const searchInput = z
       .string()
       .min(1)
       .max(MAX_SEARCHED_CHARACTERS)
-      .describe('Case-sensitive, anywhere in the JSON of the session’s data.')
+      .describe('Case-sensitive, anywhere in the JSON of a message, or of the rest of the session’s data.')
       .meta({ example: 'Ada' }),
     limit: z.int().min(1).max(MAX_LIST_LIMIT).default(DEFAULT_LIST_LIMIT),
     offset: z.int().min(0).max(MAX_OFFSET).default(0),
@@ -160,7 +160,7 @@ function searchRoute(app: App, deps: HttpDeps): void {
           ...about(
             'Sessions',
             'Search the live sessions',
-            'Last changed first. A page ends before its sessions have more than 4,000,000 characters, and `nextCursor` goes on.',
+            'Last changed first. A page ends before its sessions have more than 4,000,000 characters, and `nextCursor` goes on. A search that takes longer than 5 s is 503 `search_timeout`.',
           ),
           ...mark,
           params: projectParams,
