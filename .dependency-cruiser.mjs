@@ -5,7 +5,7 @@
  */
 const layers = [
   ['base/'],
-  ['media/', 'http/'], // domain rooms ask the web by the guarded client alone
+  ['media/', 'http/', 'work/'], // domain rooms ask the web by the guarded client alone
   ['dialects/'], // message formats only
   ['models/ports/'],
   ['models/failover/'],

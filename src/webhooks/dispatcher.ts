@@ -1,5 +1,5 @@
 import type { MakeId } from '../base/values/ids.ts';
-import { type ClaimedWork, FairWorker } from './fairWorker.ts';
+import { type ClaimedWork, FairWorker } from '../work/worker.ts';
 import { catchUp } from './outbox.ts';
 import { type PostSessionTaskDeps, runPostSessionTasks } from './postSessionTasks.ts';
 import { type SendDeps, sendEvent } from './sendEvent.ts';

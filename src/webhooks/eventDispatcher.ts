@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 
 import type { Clock } from '../base/values/clock.ts';
+import { CLAIM_LEASE_MS, type ClaimedWork, FairWorker } from '../work/worker.ts';
 import { type DeliveryDeps, type DeliveryResult, type DeliveryTarget, deliver } from './delivery.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';
 import { type EventQueueStore, type QueuedEvent, retryAtMs } from './eventQueue.ts';
-import { CLAIM_LEASE_MS, type ClaimedWork, FairWorker } from './fairWorker.ts';
 import type { SigningSecrets } from './signingSecrets.ts';
 
 /** A changed address counts this soon. */

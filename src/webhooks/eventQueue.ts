@@ -1,5 +1,5 @@
+import type { FairWorkerDeps } from '../work/worker.ts';
 import type { DeliveredEvent, WebhookDelivery, WebhookKind } from './deliveryStore.ts';
-import type { FairWorkerDeps } from './fairWorker.ts';
 
 /**
  * An event is sent this long after it was queued, so that those before it are there too: the threads and nodes of a session

@@ -1,9 +1,9 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { MakeId } from '../base/values/ids.ts';
+import { CLAIM_LEASE_MS } from '../work/worker.ts';
 import { DELIVERY_TIMEOUT_MS } from './delivery.ts';
 import { awaitsTimeout, dueRow, type GateEvent, isGateDone, transitionGate } from './deliveryGate.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';
-import { CLAIM_LEASE_MS } from './fairWorker.ts';
 import type { Outbox, OutboxEvent, OutboxStep } from './outboxStore.ts';
 
 /** A sender without a result for this long is lost: longer than any delivery, with time to store its result. */

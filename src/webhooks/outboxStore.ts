@@ -1,8 +1,8 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { Channel, SessionMessage } from '../engine/session/session.ts';
+import type { ClaimCapacity, ClaimedWork } from '../work/worker.ts';
 import type { GateRow } from './deliveryGate.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';
-import type { ClaimCapacity, ClaimedWork } from './fairWorker.ts';
 
 export interface OutboxEvent extends GateRow {
   /** The same for every attempt; set once the event is next in order. */

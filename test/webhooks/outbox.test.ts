@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
 import type { WebhookDelivery } from '../../src/webhooks/deliveryStore.ts';
-import { CLAIM_LEASE_MS } from '../../src/webhooks/fairWorker.ts';
 import {
   catchUp,
   claimSend,
@@ -13,6 +12,7 @@ import {
   TASKS_LEASE_MS,
 } from '../../src/webhooks/outbox.ts';
 import type { Outbox } from '../../src/webhooks/outboxStore.ts';
+import { CLAIM_LEASE_MS } from '../../src/work/worker.ts';
 import { ENDED_AT_MS, eventRow, outboxOf } from './support/memoryOutbox.ts';
 
 const NOW = ENDED_AT_MS;

@@ -3,7 +3,7 @@ import type { DeliveredEvent, WebhookDelivery, WebhookKind } from '../../../webh
 import { type EventQueueStore, type QueuedEvent, SETTLING_MS } from '../../../webhooks/eventQueue.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { storableJson } from '../sql/storable.ts';
-import { claimer } from './workClaims.ts';
+import { claimer } from '../work/claims.ts';
 
 /** An hour of a busy project whose receiver is away: some 20 MB. */
 const MAX_QUEUED_PER_PROJECT = 50_000;

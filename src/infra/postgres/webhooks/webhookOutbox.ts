@@ -7,7 +7,7 @@ import type { Outbox, OutboxEvent, OutboxSession, OutboxStore } from '../../../w
 import type { Database, Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
-import { claimer } from './workClaims.ts';
+import { claimer } from '../work/claims.ts';
 
 interface Row {
   finalize_by: Date;

@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
 
-import {
-  CLAIM_LEASE_MS,
-  type ClaimCapacity,
-  type ClaimedWork,
-  FairWorker,
-} from '../../src/webhooks/fairWorker.ts';
+import { CLAIM_LEASE_MS, type ClaimCapacity, type ClaimedWork, FairWorker } from '../../src/work/worker.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);

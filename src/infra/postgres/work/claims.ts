@@ -1,4 +1,4 @@
-import type { ClaimCapacity, ClaimedWork, FairWorkerDeps } from '../../../webhooks/fairWorker.ts';
+import type { ClaimCapacity, ClaimedWork, FairWorkerDeps } from '../../../work/worker.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 
 /** The longest overdue rows that a claim looks at first: enough for a full node while no project is behind. */
