@@ -21,7 +21,7 @@ import { median } from './support/statistics.ts';
 const FILL_TIMEOUT_MS = 900_000;
 const OTHERS = 100;
 const PAGE = { limit: 50, offset: 0 };
-const CAPACITY = { running: 100, perProject: 10, runningByProject: new Map<string, number>() };
+const CAPACITY = { rows: 100, perProject: 10, leftByProject: new Map<string, number>() };
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
 
 const { values: options } = parseArgs({

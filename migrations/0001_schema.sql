@@ -220,6 +220,7 @@ CREATE TABLE knowledgebases (
 
 CREATE TABLE datasets (
   id uuid PRIMARY KEY,
+  project_id uuid NOT NULL,
   knowledgebase_id uuid NOT NULL REFERENCES knowledgebases ON DELETE CASCADE,
   name text NOT NULL,
   mime_type text NOT NULL,
@@ -229,9 +230,11 @@ CREATE TABLE datasets (
   error text,
   -- How often an ingestion began. A file that crashes every process is given up.
   attempts integer NOT NULL DEFAULT 0,
-  -- Since when attempts fail without progress, and when the next one is due; `error` has the reason.
+  -- Since when attempts fail without progress; `error` has the reason.
   failing_since timestamptz,
-  next_attempt_at timestamptz,
+  -- When its ingestion is due, or its claim ends; null when it is ready or failed.
+  next_at timestamptz,
+  claim_id uuid,
   -- Set when all chunks are stored; from then on only vectors are missing.
   parsed_at timestamptz,
   chunk_count integer NOT NULL DEFAULT 0,
@@ -240,7 +243,8 @@ CREATE TABLE datasets (
   updated_at timestamptz NOT NULL
 );
 CREATE INDEX datasets_of_knowledgebase ON datasets (knowledgebase_id, created_at, id);
-CREATE INDEX datasets_unfinished ON datasets (updated_at) WHERE status IN ('pending', 'processing');
+CREATE INDEX datasets_due ON datasets (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX datasets_due_of_project ON datasets (project_id, next_at) WHERE next_at IS NOT NULL;
 CREATE TRIGGER datasets_note_file_removal AFTER DELETE ON datasets
   FOR EACH ROW EXECUTE FUNCTION note_file_removal();
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { drainConnections } from '../api/plugins/drainConnections.ts';
 import type { App } from '../api/ports.ts';
 import type { CallNode } from '../calls/runner/callNode.ts';
+import { workDepths } from '../infra/postgres/work/tables.ts';
 import { redisVoiceNodes } from '../infra/redis/nodes/voiceNodes.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type NodeContext, openNode } from './node/node.ts';
@@ -61,7 +62,7 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
   const mediaStreams = buildMediaStreams(node, services, voiceNodes, voice?.threads);
   const media = await buildMediaRole(node, services, { mediaStreams, voiceNodes });
   const sessions = () => voice?.threads.sessions ?? 0;
-  node.metrics.watchNode({ queues: node.jobs.depths, sessions, overload });
+  node.metrics.watchNode({ queues: () => queueDepths(node), sessions, overload });
   startNodeReports(node);
   const dependencies = [...(media ? [media.dependency] : []), ...voiceDependency(config, registry)];
   const app = await buildApi(node, services, mediaStreams, dependencies);
@@ -84,6 +85,10 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
   }
   overload.start();
   return gatewayOf(node, app);
+}
+
+async function queueDepths({ jobs, database, clock }: NodeContext) {
+  return new Map([...(await jobs.depths()), ...(await workDepths(database, new Date(clock.now())))]);
 }
 
 async function drain(

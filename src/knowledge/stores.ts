@@ -72,7 +72,6 @@ export interface DatasetStore {
     failure: {
       readonly reason: string;
       readonly failingSince: string;
-      readonly nextAttemptAt: string;
       readonly at: string;
     },
   ): Promise<void>;
@@ -81,8 +80,6 @@ export interface DatasetStore {
   restart(datasetId: string, at: string): Promise<boolean>;
   /** Fails a dataset and removes its chunks: a document is searchable as a whole or not at all. */
   fail(datasetId: string, reason: string, at: string): Promise<void>;
-  /** Datasets without progress since then, oldest first. */
-  listUnfinished(before: string, limit: number): Promise<{ datasetId: string; projectId: string }[]>;
 }
 
 /** A chunk from the parser. */

@@ -6,6 +6,8 @@ import type { HeaderEntry } from '../http/headers.ts';
 
 /** The time that a receiver has to answer; nothing in the service waits longer for it. */
 export const DELIVERY_TIMEOUT_MS = 10_000;
+/** The most deliveries of a node; each may wait ten seconds for its receiver. Nine tenths remain for other projects. */
+export const SHARES = { maxRunning: 100, maxPerProject: 10 } as const;
 /** The time for the answer's text after the headers, which usually come with it. */
 const ANSWER_TEXT_MS = 1_000;
 /** Enough for a message or the head of an error page. */

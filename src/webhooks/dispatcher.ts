@@ -1,5 +1,7 @@
 import type { MakeId } from '../base/values/ids.ts';
-import { type ClaimedWork, FairWorker } from '../work/worker.ts';
+import type { ClaimedWork } from '../work/work.ts';
+import { Worker } from '../work/worker.ts';
+import { SHARES } from './delivery.ts';
 import { catchUp } from './outbox.ts';
 import { type PostSessionTaskDeps, runPostSessionTasks } from './postSessionTasks.ts';
 import { type SendDeps, sendEvent } from './sendEvent.ts';
@@ -13,15 +15,16 @@ export interface DispatcherDeps extends SendDeps, PostSessionTaskDeps {
 /** Sends the webhooks of ended sessions: works on each claimed session until nothing is due. */
 export class WebhookDispatcher {
   readonly #deps: DispatcherDeps;
-  readonly #worker: FairWorker;
+  readonly #worker: Worker;
   readonly #postSessionTasks = new Set<Promise<void>>();
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    this.#worker = new FairWorker({
+    this.#worker = new Worker({
+      ...SHARES,
       ...deps,
       name: 'webhooks of a session',
-      claimDue: deps.outbox.claimDue,
+      rows: deps.outbox,
       run: (session, signal) => this.#run(session, signal),
       beside: () => [...this.#postSessionTasks],
     });
@@ -42,15 +45,16 @@ export class WebhookDispatcher {
     return this.#worker.close();
   }
 
-  async #run(session: ClaimedWork, signal: AbortSignal): Promise<void> {
+  async #run(session: ClaimedWork, signal: AbortSignal): Promise<undefined> {
     const { outbox, clock, makeId } = this.#deps;
     const { id: instanceId } = session;
     while (!signal.aborted) {
       const due = await outbox.advance(instanceId, (now) => catchUp(now, clock.now(), makeId));
       if (due?.tasks) this.#startTasks(session, signal);
-      if (!due?.send || !(await sendEvent(this.#deps, instanceId, due.send, signal))) return;
+      if (!due?.send || !(await sendEvent(this.#deps, instanceId, due.send, signal))) return undefined;
     }
     await outbox.release(instanceId, new Date(clock.now()));
+    return undefined;
   }
 
   /** Starts the post-session tasks. They run beside the deliveries, which do not wait for a model. */

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 
 import type { Clock } from '../base/values/clock.ts';
-import { CLAIM_LEASE_MS, type ClaimedWork, FairWorker } from '../work/worker.ts';
-import { type DeliveryDeps, type DeliveryResult, type DeliveryTarget, deliver } from './delivery.ts';
+import type { ClaimedWork } from '../work/work.ts';
+import { CLAIM_LEASE_MS, Worker } from '../work/worker.ts';
+import { type DeliveryDeps, type DeliveryResult, type DeliveryTarget, deliver, SHARES } from './delivery.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';
 import { type EventQueueStore, type QueuedEvent, retryAtMs } from './eventQueue.ts';
 import type { SigningSecrets } from './signingSecrets.ts';
@@ -30,17 +31,18 @@ export interface EventDispatcherDeps extends DeliveryDeps {
 /** Sends queued events: those of a session one after the other, each until it is received or given up. */
 export class EventDispatcher {
   readonly #deps: EventDispatcherDeps;
-  readonly #worker: FairWorker;
+  readonly #worker: Worker;
   readonly #targets = new LRUCache<string, { target: DeliveryTarget | undefined; atMs: number }>({
     max: MAX_TARGETS,
   });
 
   constructor(deps: EventDispatcherDeps) {
     this.#deps = deps;
-    this.#worker = new FairWorker({
+    this.#worker = new Worker({
+      ...SHARES,
       ...deps,
       name: 'events for webhooks',
-      claimDue: deps.queue.claimDue,
+      rows: deps.queue,
       run: (work, signal) => this.#run(work, signal),
     });
   }
@@ -60,12 +62,12 @@ export class EventDispatcher {
     return this.#worker.close();
   }
 
-  async #run({ id, projectId }: ClaimedWork, signal: AbortSignal): Promise<void> {
+  async #run({ id, projectId }: ClaimedWork, signal: AbortSignal): Promise<undefined> {
     const { queue, clock, onAttempt } = this.#deps;
     while (!signal.aborted) {
       const now = clock.now();
       const event = await queue.next(id, new Date(now), new Date(now + CLAIM_LEASE_MS));
-      if (!event) return;
+      if (!event) return undefined;
       const delivery = await this.#attempt(projectId, event);
       const nowMs = clock.now();
       const retryMs =
@@ -73,11 +75,12 @@ export class EventDispatcher {
           ? retryAtMs(delivery.attempt, event.queuedAtMs, nowMs)
           : undefined;
       const retryAt = retryMs === undefined ? null : new Date(retryMs);
-      if (!(await queue.settle(id, delivery, retryAt))) return;
+      if (!(await queue.settle(id, delivery, retryAt))) return undefined;
       onAttempt(projectId, delivery, delivery.error !== null && retryAt === null);
-      if (retryAt) return;
+      if (retryAt) return undefined;
     }
     await queue.release(id, new Date(clock.now()));
+    return undefined;
   }
 
   async #attempt(projectId: string, event: QueuedEvent): Promise<WebhookDelivery> {

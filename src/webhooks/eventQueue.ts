@@ -1,4 +1,4 @@
-import type { FairWorkerDeps } from '../work/worker.ts';
+import type { DueWork } from '../work/work.ts';
 import type { DeliveredEvent, WebhookDelivery, WebhookKind } from './deliveryStore.ts';
 
 /**
@@ -39,10 +39,9 @@ export interface RefusedEvents {
 }
 
 /** The events that wait for the receivers of projects, in a queue for each session; any node may work on any queue. */
-export interface EventQueueStore {
+export interface EventQueueStore extends DueWork {
   /** Queues those that the agents of their projects want. They are due {@link SETTLING_MS} later. */
   append(events: readonly NewQueuedEvent[], now: Date): Promise<readonly RefusedEvents[]>;
-  readonly claimDue: FairWorkerDeps['claimDue'];
   /** @returns The first event of a queue, which no other node gets before `until`; undefined where none is due. */
   next(queueId: string, now: Date, until: Date): Promise<QueuedEvent | undefined>;
   /**

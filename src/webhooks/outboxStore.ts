@@ -1,6 +1,6 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { Channel, SessionMessage } from '../engine/session/session.ts';
-import type { ClaimCapacity, ClaimedWork } from '../work/worker.ts';
+import type { DueWork } from '../work/work.ts';
 import type { GateRow } from './deliveryGate.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';
 
@@ -55,13 +55,7 @@ export interface OutboxSession {
 }
 
 /** The outboxes of ended sessions; any node may work on any of them. */
-export interface OutboxStore {
-  /**
-   * Claims due sessions for this node: no other node gets them before `until`.
-   *
-   * @returns The longest overdue first, within the capacity.
-   */
-  claimDue(now: Date, until: Date, capacity: ClaimCapacity): Promise<ClaimedWork[]>;
+export interface OutboxStore extends DueWork {
   /**
    * Locks one outbox, runs `step`, and stores its result, in one transaction.
    *

@@ -1,61 +1,84 @@
+import { LRUCache } from 'lru-cache';
+
+import { repeat } from '../base/async/repeat.ts';
 import type { Clock, Timer } from '../base/values/clock.ts';
+import type { Again, ClaimCapacity, ClaimedWork, DueWork, LeasedWork } from './work.ts';
 
 /** Work of failed nodes, and what other nodes have added, is found within this time. */
 const POLL_MS = 1_000;
-/** The most tasks of a node; each may wait ten seconds for its receiver. */
-const MAX_RUNNING = 100;
-/**
- * The most tasks of one project on a node; however slow a project's receiver, nine tenths of the node remain for
- * others.
- */
-const MAX_RUNNING_PER_PROJECT = 10;
-/** Another node takes over what this one has claimed and not finished by then. */
+/** Another node takes over what this one has claimed and not renewed by then. */
 export const CLAIM_LEASE_MS = 30_000;
+/** Bounds of the delay after a failure, which doubles. */
+const FIRST_RETRY_MS = 2_000;
+const LONGEST_RETRY_MS = 60_000;
+/** Work whose failures in a row are counted. */
+const MAX_FAILING = 1_000;
 
-/** The amount of work that a node can take. */
-export interface ClaimCapacity {
-  readonly running: number;
-  /** The limit of a project, running work included. */
-  readonly perProject: number;
-  readonly runningByProject: ReadonlyMap<string, number>;
-}
-
-export interface ClaimedWork {
-  readonly id: string;
-  readonly projectId: string;
-}
-
-export interface FairWorkerDeps {
-  /** Claims due work for this node: no other node gets it before `until`. The longest overdue first. */
-  readonly claimDue: (now: Date, until: Date, capacity: ClaimCapacity) => Promise<readonly ClaimedWork[]>;
-  /** @param signal - Aborted when the node stops. */
-  readonly run: (work: ClaimedWork, signal: AbortSignal) => Promise<void>;
-  /** Other work that a stop waits for. */
-  readonly beside?: (() => readonly Promise<unknown>[]) | undefined;
-  readonly clock: Clock;
-  /** The time for which a closing node still does what is due. The rest is then available to other nodes at once. */
-  readonly finishMs: number;
+/** A kind of durable work and its policy. */
+export interface WorkKind {
   /** The name of the work in log messages. */
   readonly name: string;
+  /**
+   * The rows. The claim of a {@link LeasedWork} is renewed while it runs, and settled at its end; the steps of other work
+   * move its row on themselves.
+   */
+  readonly rows: DueWork | LeasedWork;
+  /**
+   * Runs claimed work. What throws is repeated later.
+   *
+   * @param signal - Aborted when the node stops, or another node has the claim.
+   * @returns When to go on; undefined when it is done.
+   */
+  readonly run: (work: ClaimedWork, signal: AbortSignal) => Promise<Again | undefined>;
+  /** The most work of a node at once. */
+  readonly maxRunning: number;
+  /**
+   * The most work of one project on a node. By default a project gets a row only while more rows are free than it has:
+   * one project alone gets half of them, so that another one always finds some.
+   *
+   * @see A. K. Choudhury, E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches"
+   */
+  readonly maxPerProject?: number | undefined;
+  /** Returns how much more the node can take at the moment, where that is less. */
+  readonly room?: (() => number) | undefined;
+  /** Other work that a stop waits for. */
+  readonly beside?: (() => readonly Promise<unknown>[]) | undefined;
+  /** The time for which a closing node still does what is due. The rest is then available to other nodes at once. */
+  readonly finishMs?: number | undefined;
+}
+
+export interface WorkerDeps extends WorkKind {
+  readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
 
+interface Running {
+  readonly projectId: string;
+  readonly task: Promise<void>;
+  /** Aborts it when its claim is lost. */
+  readonly lost: AbortController;
+}
+
 /**
- * Does the due work of all projects, on any number of nodes: claims it, each project up to its share of the node, and
- * runs it. All state is in the database, so that any node continues after a crash.
+ * Does the due work of one kind for all projects, on any number of nodes: claims it, each project up to its share of the
+ * node, and runs it. All state is in the database, so that any node continues after a crash.
  */
-export class FairWorker {
-  readonly #deps: FairWorkerDeps;
-  readonly #running = new Map<string, { readonly projectId: string; readonly task: Promise<void> }>();
+export class Worker {
+  readonly #deps: WorkerDeps;
+  readonly #leased: LeasedWork | undefined;
+  readonly #running = new Map<string, Running>();
   /** Running work that was claimed again meanwhile. */
   readonly #claimedAgain = new Set<string>();
+  readonly #failures = new LRUCache<string, number>({ max: MAX_FAILING });
   readonly #closing = new AbortController();
   #claiming: Promise<void> | undefined;
   #claimAgain = false;
   #timer: Timer | undefined;
+  #stopRenewing: (() => Promise<void>) | undefined;
 
-  constructor(deps: FairWorkerDeps) {
+  constructor(deps: WorkerDeps) {
     this.#deps = deps;
+    this.#leased = 'renew' in deps.rows ? deps.rows : undefined;
   }
 
   get signal(): AbortSignal {
@@ -64,7 +87,16 @@ export class FairWorker {
 
   /** Claims due work now, every second, and when woken. */
   start(): void {
-    if (!this.#timer && !this.signal.aborted) this.#tick();
+    if (this.#timer || this.signal.aborted) return;
+    this.#tick();
+    const { clock, name, onError } = this.#deps;
+    if (this.#leased)
+      this.#stopRenewing = repeat(
+        clock,
+        CLAIM_LEASE_MS / 3,
+        () => this.#renew(),
+        (error) => onError(error, `claims of ${name} not renewed, retrying`),
+      );
   }
 
   /** Something may be due. */
@@ -84,26 +116,29 @@ export class FairWorker {
   run(work: ClaimedWork): void {
     const { id, projectId } = work;
     if (this.#running.has(id)) {
-      this.#claimedAgain.add(id);
+      // A claim that was not renewed in time is renewed from now on.
+      if (!this.#leased) this.#claimedAgain.add(id);
       return;
     }
-    const { run, onError, name } = this.#deps;
-    const task = run(work, this.signal)
-      .catch((error: unknown) => onError(error, `${name} not finished, retrying later`))
+    const lost = new AbortController();
+    const task = this.#runToEnd(work, lost.signal)
+      .catch((error: unknown) => this.#deps.onError(error, `${this.#deps.name} not finished, retrying later`))
       .finally(() => {
-        const ofProject = this.#runningByProject().get(projectId) ?? 0;
-        const wasFull = this.#running.size >= MAX_RUNNING || ofProject >= MAX_RUNNING_PER_PROJECT;
+        const { maxPerProject } = this.#deps;
+        // Without a fixed share the others' shares grow too.
+        const wasFull =
+          maxPerProject === undefined || this.#capacity().rows <= 0 || this.#left(projectId) <= 0;
         this.#running.delete(id);
         // On a node that stops, this releases the second claim.
         if (this.#claimedAgain.delete(id)) this.run(work);
         else if (wasFull) this.wake();
       });
-    this.#running.set(id, { projectId, task });
+    this.#running.set(id, { projectId, task, lost });
   }
 
   /** Does what is due within `finishMs`, waits for what runs, and releases the rest. Idempotent. */
   async close(): Promise<void> {
-    const { clock, finishMs } = this.#deps;
+    const { clock, finishMs = 0 } = this.#deps;
     this.#timer?.cancel();
     const stop = () => this.#closing.abort(new Error('the service stops'));
     if (finishMs > 0) {
@@ -114,6 +149,38 @@ export class FairWorker {
     }
     stop();
     await this.#idle();
+    await this.#stopRenewing?.();
+  }
+
+  async #runToEnd(work: ClaimedWork, lost: AbortSignal): Promise<void> {
+    const { clock, run } = this.#deps;
+    const settle = async (afterMs: number | null) => {
+      if (lost.aborted) return;
+      await this.#leased?.settle(work.id, afterMs === null ? null : new Date(clock.now() + afterMs));
+      if (afterMs === 0) this.wake();
+    };
+    if (this.#leased && this.signal.aborted) return await settle(0);
+    try {
+      const again = await run(work, AbortSignal.any([this.signal, lost]));
+      this.#failures.delete(work.id);
+      await settle(again ? again.afterMs : null);
+    } catch (error) {
+      if (!this.#leased) throw error;
+      if (this.signal.aborted) return await settle(0);
+      const failures = (this.#failures.get(work.id) ?? 0) + 1;
+      this.#failures.set(work.id, failures);
+      await settle(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1)));
+      throw error;
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const ids = [...this.#running.keys()];
+    if (ids.length === 0) return;
+    const until = new Date(this.#deps.clock.now() + CLAIM_LEASE_MS);
+    const held = await this.#leased?.renew(ids, until);
+    for (const id of ids)
+      if (!held?.has(id)) this.#running.get(id)?.lost.abort(new Error('another node has the claim'));
   }
 
   #tick(): void {
@@ -122,26 +189,40 @@ export class FairWorker {
   }
 
   async #claimDue(): Promise<void> {
-    const { claimDue, clock } = this.#deps;
+    const { rows, clock } = this.#deps;
     do {
       this.#claimAgain = false;
-      const room = MAX_RUNNING - this.#running.size;
-      if (room <= 0) return;
+      const capacity = this.#capacity();
+      if (capacity.rows <= 0) return;
       const nowMs = clock.now();
-      const claimed = await claimDue(new Date(nowMs), new Date(nowMs + CLAIM_LEASE_MS), {
-        running: room,
-        perProject: MAX_RUNNING_PER_PROJECT,
-        runningByProject: this.#runningByProject(),
-      });
+      const claimed = await rows.claimDue(new Date(nowMs), new Date(nowMs + CLAIM_LEASE_MS), capacity);
       for (const work of claimed) this.run(work);
+      // A claim takes half of what is free, so that its projects get even shares.
+      if (claimed.length === capacity.rows) this.#claimAgain = true;
     } while (this.#claimAgain && !this.signal.aborted);
   }
 
-  #runningByProject(): Map<string, number> {
-    const counts = new Map<string, number>();
-    for (const { projectId } of this.#running.values())
-      counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
-    return counts;
+  #capacity(): ClaimCapacity {
+    const { maxRunning, maxPerProject, room } = this.#deps;
+    const free = Math.min(maxRunning - this.#running.size, room?.() ?? Number.POSITIVE_INFINITY);
+    const projects = new Set([...this.#running.values()].map(({ projectId }) => projectId));
+    return {
+      rows: maxPerProject === undefined ? Math.ceil(free / 2) : free,
+      perProject: maxPerProject ?? Math.floor((free + 1) / 2),
+      leftByProject: new Map([...projects].map((projectId) => [projectId, this.#left(projectId)])),
+    };
+  }
+
+  /** Returns how many more rows a project may have. */
+  #left(projectId: string): number {
+    const { maxRunning, maxPerProject } = this.#deps;
+    let running = 0;
+    for (const other of this.#running.values()) if (other.projectId === projectId) running += 1;
+    const left =
+      maxPerProject === undefined
+        ? Math.floor((maxRunning - this.#running.size - running + 1) / 2)
+        : maxPerProject - running;
+    return Math.max(0, left);
   }
 
   async #idle(): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { CLAIM_LEASE_MS, type ClaimCapacity, type ClaimedWork, FairWorker } from '../../src/work/worker.ts';
+import type { Again, ClaimCapacity, ClaimedWork, LeasedWork } from '../../src/work/work.ts';
+import { CLAIM_LEASE_MS, Worker, type WorkKind } from '../../src/work/worker.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -15,16 +16,22 @@ function scene({ finishMs = 0, beside }: { finishMs?: number; beside?: () => Pro
   const ends = new Map<string, (error?: Error) => void>();
   const errors: string[] = [];
   const claiming = { error: undefined as Error | undefined, answer: Promise.resolve() };
-  const worker = new FairWorker({
-    async claimDue(now, until, capacity) {
-      claims.push({ at: now.getTime() - START_MS, until: until.getTime() - START_MS, capacity });
-      await claiming.answer;
-      if (claiming.error) throw claiming.error;
-      return due.splice(0);
+  const worker = new Worker({
+    rows: {
+      async claimDue(now, until, capacity) {
+        claims.push({ at: now.getTime() - START_MS, until: until.getTime() - START_MS, capacity });
+        await claiming.answer;
+        if (claiming.error) throw claiming.error;
+        return due.splice(0);
+      },
     },
+    maxRunning: 100,
+    maxPerProject: 10,
     run({ id }) {
       started.push(id);
-      return new Promise((resolve, reject) => ends.set(id, (error) => (error ? reject(error) : resolve())));
+      return new Promise((resolve, reject) =>
+        ends.set(id, (error) => (error ? reject(error) : resolve(undefined))),
+      );
     },
     beside,
     clock,
@@ -59,17 +66,17 @@ test('Due work is claimed at the start and every second, for as long as a lease'
     {
       at: 0,
       until: CLAIM_LEASE_MS,
-      capacity: { running: 100, perProject: 10, runningByProject: new Map() },
+      capacity: { rows: 100, perProject: 10, leftByProject: new Map() },
     },
     {
       at: 1000,
       until: 1000 + CLAIM_LEASE_MS,
       capacity: {
-        running: 98,
+        rows: 98,
         perProject: 10,
-        runningByProject: new Map([
-          ['p', 1],
-          ['q', 1],
+        leftByProject: new Map([
+          ['p', 9],
+          ['q', 9],
         ]),
       },
     },
@@ -223,4 +230,147 @@ test('A stop with time to finish does what is due, and aborts the rest when the 
   await end('b');
   await closed;
   expect(clock.pendingTimers()).toBe(0);
+});
+
+/** A worker of leased work: a row is claimed when it is due, and its run ends when it is told to. */
+function leasedScene(policy: Partial<WorkKind> = {}) {
+  const clock = createSimulatedClock(START_MS);
+  const dueAt = new Map<string, number | null>();
+  const claimed = new Set<string>();
+  const runs = new Map<
+    string,
+    { end: (again?: Again) => void; fail: (error: Error) => void; signal: AbortSignal }
+  >();
+  const errors: string[] = [];
+  const rows: LeasedWork = {
+    async claimDue(now, _until, { rows: most }) {
+      const due = [...dueAt].filter(([id, at]) => at !== null && at <= now.getTime() && !claimed.has(id));
+      const taken = due.slice(0, most).map(([id]) => work(id));
+      for (const { id } of taken) claimed.add(id);
+      return taken;
+    },
+    renew: async (ids) => new Set(ids.filter((id) => claimed.has(id))),
+    async settle(id, nextAt) {
+      claimed.delete(id);
+      dueAt.set(id, nextAt?.getTime() ?? null);
+    },
+  };
+  const worker = new Worker({
+    name: 'letters',
+    rows,
+    run: ({ id }, signal) =>
+      new Promise((resolve, reject) => runs.set(id, { end: resolve, fail: reject, signal })),
+    maxRunning: 8,
+    ...policy,
+    clock,
+    onError: (_error, what) => errors.push(what),
+  });
+  return { clock, dueAt, claimed, runs, errors, worker };
+}
+
+test('Leased work that ends is settled: it is due again after its delay, or never', async () => {
+  const { clock, dueAt, runs, worker } = leasedScene();
+  dueAt.set('a', START_MS).set('b', START_MS);
+  worker.start();
+  await settle();
+  runs.get('a')?.end({ afterMs: 5_000 });
+  runs.get('b')?.end();
+  await settle();
+  expect([...dueAt]).toEqual([
+    ['a', START_MS + 5_000],
+    ['b', null],
+  ]);
+  runs.clear();
+  clock.advance(5_000);
+  await settle();
+  expect([...runs.keys()]).toEqual(['a']);
+});
+
+test('Leased work that fails is repeated, later after each failure in a row', async () => {
+  const { clock, dueAt, errors, runs, worker } = leasedScene();
+  dueAt.set('a', START_MS);
+  worker.start();
+  const delaysMs: number[] = [];
+  for (let failure = 0; failure < 7; failure += 1) {
+    await settle();
+    runs.get('a')?.fail(new Error('no'));
+    await settle();
+    delaysMs.push((dueAt.get('a') ?? 0) - clock.now());
+    for (let second = 0; second < 61; second += 1) {
+      clock.advance(1_000);
+      await settle();
+    }
+  }
+  expect(delaysMs).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+  expect(new Set(errors)).toEqual(new Set(['letters not finished, retrying later']));
+});
+
+test('Leased work whose claim another node has is aborted, and not settled', async () => {
+  const { claimed, clock, dueAt, runs, worker } = leasedScene();
+  dueAt.set('kept', START_MS).set('lost', START_MS);
+  worker.start();
+  await settle();
+  claimed.delete('lost');
+  dueAt.set('lost', START_MS + 60_000);
+  clock.advance(CLAIM_LEASE_MS / 3);
+  await settle();
+  expect([runs.get('kept')?.signal.aborted, runs.get('lost')?.signal.aborted]).toEqual([false, true]);
+  runs.get('lost')?.end();
+  await settle();
+  expect(dueAt.get('lost')).toBe(START_MS + 60_000);
+});
+
+test('A stop gives leased work back at once, also what was being claimed', async () => {
+  const { claimed, clock, dueAt, runs, worker } = leasedScene();
+  dueAt.set('running', START_MS);
+  worker.start();
+  await settle();
+  dueAt.set('claimed', START_MS);
+  worker.wake();
+  const closed = worker.close();
+  runs.get('running')?.fail(new Error('stopped'));
+  await closed;
+  expect([claimed.size, [...dueAt.values()], clock.pendingTimers()]).toEqual([0, [START_MS, START_MS], 0]);
+  expect([...runs.keys()]).toEqual(['running']);
+});
+
+test('One project alone gets half of a node, so that another finds room', async () => {
+  const claims: ClaimCapacity[] = [];
+  const { worker } = leasedScene({
+    maxRunning: 12,
+    rows: {
+      async claimDue(_now, _until, capacity) {
+        claims.push(capacity);
+        return [];
+      },
+      renew: async () => new Set(),
+      settle: async () => undefined,
+    },
+  });
+  const capacityAfter = async (running: readonly string[]) => {
+    for (const [index, projectId] of running.entries()) worker.run(work(`${projectId} ${index}`, projectId));
+    worker.wake();
+    await settle();
+    return claims.at(-1);
+  };
+  expect(await capacityAfter([])).toEqual({ rows: 6, perProject: 6, leftByProject: new Map() });
+  expect(await capacityAfter(Array(6).fill('p'))).toEqual({
+    rows: 3,
+    perProject: 3,
+    leftByProject: new Map([['p', 0]]),
+  });
+});
+
+test('A kind that has less room than its limit claims no more than that', async () => {
+  let room = 0;
+  const { dueAt, runs, worker } = leasedScene({ room: () => room });
+  for (const id of ['a', 'b', 'c']) dueAt.set(id, START_MS);
+  worker.wake();
+  await settle();
+  expect(runs.size).toBe(0);
+  room = 1;
+  worker.wake();
+  room = 0;
+  await settle();
+  expect(runs.size).toBe(1);
 });

@@ -1,21 +1,22 @@
 import { join } from 'node:path';
 import type { KnowledgeService } from '../../api/ports.ts';
+import { repeat } from '../../base/async/repeat.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
 import { bucketDocuments } from '../../infra/objectStore/documents/bucketDocuments.ts';
 import { documentsWithFallback } from '../../infra/objectStore/documents/documentsWithFallback.ts';
 import { localDocuments, UPLOADS_FOLDER } from '../../infra/objectStore/documents/localDocuments.ts';
-import { ingestionQueue, startIngestionWorker } from '../../infra/redis/queues/ingestionQueue.ts';
 import type { DocumentFiles } from '../../knowledge/files.ts';
 import { DocumentParser } from '../../knowledge/ingest/documentParser.ts';
-import { ingest } from '../../knowledge/ingest/ingest.ts';
-import { INGESTION_CONCURRENCY, IngestionShares } from '../../knowledge/ingest/ingestionShares.ts';
-import { startIngestionSweeps } from '../../knowledge/ingest/sweeps.ts';
+import { ingestionWork } from '../../knowledge/ingest/ingest.ts';
 import { createDocuments } from '../../knowledge/intake/documents.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../models/ports/embedder.ts';
 import type { NodeContext } from '../node/node.ts';
 import { buildKnowledgeSearch } from './knowledgeSearch.ts';
+import { announcer, startWork } from './work.ts';
 
-/** The retries of one attempt. The queue makes more attempts, and the dataset shows why. */
+/** Files that could not be removed with their dataset are removed at this interval. */
+const FILE_REMOVAL_MS = 60_000;
+/** The retries of one attempt. The worker makes more attempts, and the dataset shows why. */
 const DOCUMENT_RETRIES = { maxAttempts: 2, timeoutMs: 60_000 } as const;
 
 /** Upload and search of documents; nodes of the role `worker` also ingest them. */
@@ -31,7 +32,7 @@ export async function buildKnowledge(
   const documents = createDocuments({
     files,
     removals: stores.fileRemovals,
-    queue: ingestionQueue(jobs),
+    wake: announcer({ jobs, onError }, 'ingestion'),
     maxBytes: config.MAX_UPLOAD_BYTES,
     makeId,
     onError,
@@ -40,7 +41,6 @@ export async function buildKnowledge(
   if (config.ROLES.includes('worker')) {
     const parser = new DocumentParser({ clock });
     lifecycle.onClose(async () => parser.close());
-    const shares = new IngestionShares();
     const deps = {
       parser,
       datasets,
@@ -54,15 +54,12 @@ export async function buildKnowledge(
       onDone: (datasetId: string, outcome: object) =>
         logger.info({ datasetId, ...outcome }, 'dataset ingestion finished'),
     };
-    startIngestionWorker(
-      jobs,
-      async ({ datasetId, projectId }, { signal }) => {
-        const retry = await shares.run(projectId, () => ingest(deps, datasetId, signal));
-        return retry && { again: true, ...retry };
-      },
-      INGESTION_CONCURRENCY,
+    startWork({ jobs, clock, lifecycle, onError }, ingestionWork(deps, storage.work.ingestion));
+    lifecycle.onClose(
+      repeat(clock, FILE_REMOVAL_MS, documents.removeFiles, (error) =>
+        onError(error, 'files of removed datasets not removed, retrying'),
+      ),
     );
-    lifecycle.onClose(startIngestionSweeps({ datasets, documents, clock, onError }));
   }
   return {
     encoderOf: (model) => (config.EMBEDDING_PROVIDER === 'local' ? LOCAL_EMBEDDING_MODEL.name : model),

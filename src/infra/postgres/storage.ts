@@ -41,6 +41,8 @@ import { eventQueueStore } from './webhooks/eventQueues.ts';
 import { webhookDeliveryStore } from './webhooks/webhookDeliveries.ts';
 import { webhookOutbox } from './webhooks/webhookOutbox.ts';
 import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
+import { leasedWork } from './work/claims.ts';
+import { WORK_TABLES } from './work/tables.ts';
 
 /** Creates all stores over one database, and over its transactions. */
 export function createStorage(database: Database, sealer: Sealer) {
@@ -57,6 +59,9 @@ export function createStorage(database: Database, sealer: Sealer) {
     chunkSearch: chunkSearch(database),
     /** Starts transactions of its own. */
     customers: customerStore(database),
+    work: {
+      ingestion: leasedWork(database, WORK_TABLES.ingestion),
+    },
     transaction: <Result>(
       work: (stores: ReturnType<typeof storesOver>) => Promise<Result>,
     ): Promise<Result> => database.transaction((transaction) => work(storesOf(transaction))),

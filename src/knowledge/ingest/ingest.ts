@@ -5,6 +5,8 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { MakeId } from '../../base/values/ids.ts';
 import type { Embedder, EmbeddingModelName } from '../../models/ports/embedder.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
+import type { Again, LeasedWork } from '../../work/work.ts';
+import type { WorkKind } from '../../work/worker.ts';
 import type { TextChunk } from '../chunking/chunker.ts';
 import { typeOfMime } from '../documentType.ts';
 import type { DocumentFiles } from '../files.ts';
@@ -31,7 +33,10 @@ const STORED_WITHIN_MS = 2_000;
 const MIN_REQUESTED = 16;
 /** A large document takes many turns, so that documents that wait are embedded between them. */
 const TURN_MS = 15_000;
-const NEXT_TURN_AFTER_MS = 250;
+/** Documents that a node ingests at once; each may have a process that parses. */
+const MAX_RUNNING = 4;
+/** Half of them, so that one project's documents never hold up all others. */
+const MAX_RUNNING_PER_PROJECT = 2;
 
 export interface IngestDeps {
   readonly datasets: DatasetStore;
@@ -50,16 +55,22 @@ export interface IngestDeps {
   ) => void;
 }
 
-/** When to try again. */
-export interface IngestRetry {
-  readonly afterMs: number;
-}
-
 /** The dataset was removed meanwhile. */
 class DatasetRemovedError extends Error {}
 
 /** Thrown when the turn's time is over. What is embedded is stored; the rest follows in the next turn. */
 class TurnOverError extends Error {}
+
+/** The ingestion of documents, as a kind of work. */
+export function ingestionWork(deps: IngestDeps, rows: LeasedWork): WorkKind {
+  return {
+    name: 'ingestion',
+    rows,
+    run: ({ id }, signal) => ingest(deps, id, signal),
+    maxRunning: MAX_RUNNING,
+    maxPerProject: MAX_RUNNING_PER_PROJECT,
+  };
+}
 
 /**
  * Ingests a dataset: parses it into chunks, then embeds those without a vector. Each batch is stored at once, so that an
@@ -73,7 +84,7 @@ export async function ingest(
   deps: IngestDeps,
   datasetId: string,
   signal: AbortSignal,
-): Promise<IngestRetry | undefined> {
+): Promise<Again | undefined> {
   const task = await deps.datasets.startIngestion(datasetId, now(deps));
   if (!task) return undefined;
   const progress = { atMs: task.failingSince?.getTime() ?? deps.clock.now() };
@@ -91,21 +102,20 @@ export async function ingest(
     if (error instanceof DatasetRemovedError) return undefined;
     if (error instanceof TurnOverError) {
       await undoAttempt(deps, datasetId);
-      return { afterMs: NEXT_TURN_AFTER_MS };
+      return { afterMs: 0 };
     }
     if (signal.aborted) {
       await undoAttempt(deps, datasetId);
       throw signal.reason;
     }
     if (!(error instanceof DocumentError)) deps.onError(error, datasetId);
-    // Nothing can be recorded now. The queue tries again, and later the sweep.
+    // Nothing can be recorded now.
     if (error instanceof CallwayError && error.category === 'unavailable') throw error;
     const retry = retryOf(error, deps.clock.now() - progress.atMs);
     if (retry) {
       await deps.datasets.postpone(datasetId, {
         reason: reasonOf(error),
         failingSince: isoTime(progress.atMs),
-        nextAttemptAt: isoTime(deps.clock.now() + retry.afterMs),
         at: now(deps),
       });
       return retry;
@@ -242,7 +252,7 @@ function batchesOf<Item>(items: readonly Item[], length: number): (readonly Item
 }
 
 /** @returns The next retry; undefined when another attempt would not help, or enough were made. */
-function retryOf(error: unknown, withoutProgressMs: number): IngestRetry | undefined {
+function retryOf(error: unknown, withoutProgressMs: number): Again | undefined {
   if (error instanceof DocumentError) return undefined;
   if (error instanceof ModelError && !error.retryable) return undefined;
   const wantedMs = error instanceof ModelError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;

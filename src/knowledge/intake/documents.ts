@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 
 import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/values/ids.ts';
+import type { WakeWork } from '../../work/work.ts';
 import { DOCUMENT_TYPES, type DocumentType } from '../documentType.ts';
 import type { DocumentFiles } from '../files.ts';
 import type { FileRemovalStore } from '../stores.ts';
@@ -10,18 +11,10 @@ import { createTypeDetector } from './typeDetector.ts';
 
 const REMOVAL_BATCH = 100;
 
-/** Ingestion jobs, which any worker node runs. */
-export interface IngestionQueue {
-  /** Queues a dataset; does nothing when it is queued already. */
-  add(datasetId: string, projectId: string): Promise<void>;
-  /** A running job notices the removal itself. */
-  remove(datasetId: string): Promise<void>;
-}
-
 export interface DocumentsDeps {
   readonly files: DocumentFiles;
   readonly removals: FileRemovalStore;
-  readonly queue: IngestionQueue;
+  readonly wake: WakeWork;
   readonly maxBytes: number;
   readonly makeId: MakeId;
   readonly onError: (error: unknown, what: string) => void;
@@ -46,18 +39,16 @@ export interface Documents {
   receive(source: Readable, fileName: string): Promise<ReceivedDocument>;
   /** Removes an upload. Never fails; logs instead. */
   discard(fileKey: string): Promise<void>;
-  /** Queues a dataset's ingestion. Never fails: the sweep queues it later. */
-  enqueue(datasetId: string, projectId: string): Promise<void>;
-  /** Runs a dataset's ingestion now, also where it waits for its next attempt. Never fails, as {@link enqueue}. */
-  retry(datasetId: string, projectId: string): Promise<void>;
-  /** Removes the job and the file of a dataset that was removed from the database. Never fails. */
-  cleanUp(datasetId: string): Promise<void>;
+  /** Tells a worker that a dataset's ingestion is due. */
+  readonly wake: WakeWork;
+  /** Removes the file of a dataset that was removed from the database. Never fails. */
+  cleanUp(): Promise<void>;
   /** Removes the files of all removed datasets. */
   removeFiles(): Promise<void>;
 }
 
 export function createDocuments(deps: DocumentsDeps): Documents {
-  const { files, removals, queue, onError } = deps;
+  const { files, removals, wake, onError } = deps;
 
   const removeFiles = async () => {
     for (const key of await removals.list(REMOVAL_BATCH)) {
@@ -68,8 +59,6 @@ export function createDocuments(deps: DocumentsDeps): Documents {
   const logErrors = async (work: Promise<void>, message: string) => {
     await work.catch((error: unknown) => onError(error, message));
   };
-  const enqueue = (datasetId: string, projectId: string) =>
-    logErrors(queue.add(datasetId, projectId), 'dataset not queued, the sweep retries');
   return {
     async receive(source, fileName) {
       const fileKey = deps.makeId();
@@ -93,15 +82,8 @@ export function createDocuments(deps: DocumentsDeps): Documents {
       return { fileKey, type, mimeType: DOCUMENT_TYPES[type], bytes, sha256: hash.digest('hex') };
     },
     discard: (fileKey) => logErrors(files.remove(fileKey), 'rejected upload not removed'),
-    enqueue,
-    async retry(datasetId, projectId) {
-      await logErrors(queue.remove(datasetId), 'waiting job of a dataset not replaced');
-      await enqueue(datasetId, projectId);
-    },
-    async cleanUp(datasetId) {
-      await logErrors(queue.remove(datasetId), 'job of a removed dataset not removed');
-      await logErrors(removeFiles(), 'file of a removed dataset not removed, the sweep retries');
-    },
+    wake,
+    cleanUp: () => logErrors(removeFiles(), 'file of a removed dataset not removed, the sweep retries'),
     removeFiles,
   };
 }

@@ -101,7 +101,7 @@ async function upload(deps: HttpDeps, request: FastifyRequest, reply: FastifyRep
       return { message: 'Dataset uploaded; it is being processed', success: true, datasetId };
     });
     isStored = response.datasetId === datasetId;
-    if (isStored) await documents.enqueue(datasetId, projectId);
+    if (isStored) await documents.wake(datasetId);
     return response;
   } finally {
     if (!isStored) await documents.discard(document.fileKey);

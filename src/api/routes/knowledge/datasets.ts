@@ -2,7 +2,6 @@ import { z } from 'zod';
 
 import { CallwayError, notFound } from '../../../base/errors.ts';
 import { dataset } from '../../../knowledge/knowledgebase.ts';
-import { keyOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, noContent } from '../../schemas.ts';
 import {
@@ -43,7 +42,7 @@ function retryRoute(app: App, deps: HttpDeps): void {
             'The dataset is ready: nothing is to be tried again',
           );
         }
-        await deps.knowledge.documents.retry(id, keyOf(request).projectId);
+        await deps.knowledge.documents.wake(id);
         return await reply.code(202).send(await findDataset(stores, request, request.params));
       },
     );
@@ -105,7 +104,7 @@ export function datasetRoutes(app: App, deps: HttpDeps): void {
       async (request, reply) => {
         const { id } = await findDataset(stores, request, request.params);
         if (!(await stores.datasets.remove(request.params.knowledgebaseId, id))) throw notFound('Dataset');
-        await deps.knowledge.documents.cleanUp(id);
+        await deps.knowledge.documents.cleanUp();
         return await reply.code(204).send(null);
       },
     );

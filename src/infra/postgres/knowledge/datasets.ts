@@ -22,9 +22,9 @@ interface Row {
 /** Shown while a long document is removed, and after a crash during the removal. */
 const REMOVAL_STARTED = 'Its removal has started; if it does not finish, delete the dataset again';
 
-/** Selects datasets. The size is cast, since pg returns bigint as text. */
+/** Selects datasets. The size is cast, since pg returns bigint as text. A running attempt is no next one. */
 const SELECT = `SELECT datasets.id, datasets.name, mime_type, bytes::double precision AS bytes, status, error,
-    next_attempt_at, chunk_count, embedded_count, encoder, datasets.created_at
+    CASE WHEN failing_since IS NOT NULL AND claim_id IS NULL THEN next_at END AS next_attempt_at, chunk_count, embedded_count, encoder, datasets.created_at
   FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id`;
 
 export function datasetStore(database: Queryable): DatasetStore {
@@ -37,8 +37,9 @@ function records(database: Queryable): Records {
   return {
     async insert(one) {
       await database.query(
-        `INSERT INTO datasets (id, knowledgebase_id, name, mime_type, bytes, file_key, status, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, $7)`,
+        `INSERT INTO datasets
+           (id, project_id, knowledgebase_id, name, mime_type, bytes, file_key, status, created_at, updated_at, next_at)
+         SELECT $1, project_id, $2, $3, $4, $5, $6, 'pending', $7, $7, $7::timestamptz FROM knowledgebases WHERE id = $2`,
         [one.id, one.knowledgebaseId, one.name, one.mimeType, one.bytes, one.fileKey, one.createdAt],
       );
     },
@@ -65,9 +66,7 @@ function records(database: Queryable): Records {
     async removeAll(projectId) {
       if (!isUuid(projectId)) return;
       const rows = await database.query<{ id: string; knowledgebase_id: string }>(
-        `SELECT datasets.id, knowledgebase_id
-         FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id
-         WHERE project_id = $1 ORDER BY datasets.id`,
+        'SELECT id, knowledgebase_id FROM datasets WHERE project_id = $1 ORDER BY id',
         [projectId],
       );
       for (const { id, knowledgebase_id } of rows) await remove(database, knowledgebase_id, id);
@@ -95,10 +94,10 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
   return {
     async startIngestion(datasetId, at) {
       const [task] = await database.query<IngestionTask>(
-        `UPDATE datasets SET status = 'processing', attempts = attempts + 1, next_attempt_at = NULL, updated_at = $2
+        `UPDATE datasets SET status = 'processing', attempts = attempts + 1, updated_at = $2
          FROM knowledgebases
          WHERE datasets.id = $1 AND knowledgebases.id = knowledgebase_id AND status IN ('pending', 'processing')
-         RETURNING datasets.id AS "datasetId", knowledgebase_id AS "knowledgebaseId", project_id AS "projectId",
+         RETURNING datasets.id AS "datasetId", knowledgebase_id AS "knowledgebaseId", datasets.project_id AS "projectId",
            datasets.name, mime_type AS "mimeType", file_key AS "fileKey", encoder, chunk_size AS "chunkSize",
            chunk_overlap AS "chunkOverlap", attempts, failing_since AS "failingSince",
            parsed_at IS NOT NULL AS "isParsed"`,
@@ -121,11 +120,11 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
       );
       return rows.length > 0;
     },
-    async postpone(datasetId, { reason, failingSince, nextAttemptAt, at }) {
+    async postpone(datasetId, { reason, failingSince, at }) {
       await database.query(
-        `UPDATE datasets SET error = $2, failing_since = $3, next_attempt_at = $4, attempts = attempts - 1, updated_at = $5
+        `UPDATE datasets SET error = $2, failing_since = $3, attempts = attempts - 1, updated_at = $4
          WHERE id = $1 AND status = 'processing'`,
-        [datasetId, reason, failingSince, nextAttemptAt, at],
+        [datasetId, reason, failingSince, at],
       );
     },
     async finish(datasetId, at) {
@@ -137,7 +136,8 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
     },
     async restart(datasetId, at) {
       const rows = await database.query(
-        `UPDATE datasets SET error = NULL, failing_since = NULL, next_attempt_at = NULL, attempts = 0, updated_at = $2,
+        `UPDATE datasets SET error = NULL, failing_since = NULL, attempts = 0, updated_at = $2,
+           next_at = CASE WHEN claim_id IS NULL THEN $2 ELSE next_at END,
            status = CASE status WHEN 'failed' THEN 'pending' ELSE status END,
            parsed_at = CASE status WHEN 'failed' THEN NULL ELSE parsed_at END,
            chunk_count = CASE status WHEN 'failed' THEN 0 ELSE chunk_count END,
@@ -160,14 +160,6 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
         `UPDATE datasets SET status = 'failed', error = $2, updated_at = $3
          WHERE id = $1 AND status IN ('pending', 'processing')`,
         [datasetId, reason, at],
-      );
-    },
-    async listUnfinished(before, limit) {
-      return await database.query(
-        `SELECT datasets.id AS "datasetId", project_id AS "projectId"
-         FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id
-         WHERE status IN ('pending', 'processing') AND updated_at < $1 ORDER BY updated_at LIMIT $2`,
-        [before, limit],
       );
     },
   };

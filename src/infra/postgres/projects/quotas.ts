@@ -4,8 +4,7 @@ import { notFound } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/values/ids.ts';
 import type { Queryable } from '../connection/database.ts';
 
-const DOCUMENTS =
-  'datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id WHERE project_id = $1';
+const DOCUMENTS = 'datasets WHERE project_id = $1';
 const RECORDED =
   'SELECT sum(recording_bytes) FROM calls WHERE project_id = $1 AND recording_bytes IS NOT NULL';
 const VERSIONS = 'SELECT count(*)::integer AS used FROM pathway_versions WHERE project_id = $1';

@@ -7,7 +7,7 @@ import type { Knowledgebase } from '../../../../src/knowledge/knowledgebase.ts';
 import type { IngestionTask } from '../../../../src/knowledge/stores.ts';
 import { wordVector } from '../../../support/fakeEmbeddings.ts';
 import { databases } from '../support/databases.ts';
-import { BEGIN, later } from '../support/sessions.ts';
+import { BEGIN } from '../support/sessions.ts';
 import { LOCAL, useKnowledge } from './support/knowledge.ts';
 
 describe.each(databases)('Datasets on the $name database', ({ open }) => {
@@ -180,18 +180,6 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
     if (rig.database.expensiveRowsAtOnce !== undefined) expect(isKept).toBe(false);
     await keeping;
     expect((await find())?.embeddedCount).toBe(20);
-  });
-
-  test('Unfinished datasets without progress are found again', async () => {
-    const knowledgebase = await addKnowledgebase();
-    const pending = await addDataset(knowledgebase);
-    const { task } = await addTexts(knowledgebase, ['x']);
-    const found = await rig.storage.stores.datasets.listUnfinished(later(1), 1000);
-    expect(found).toContainEqual({ datasetId: pending, projectId: knowledgebase.projectId });
-    expect(found.map(({ datasetId }) => datasetId)).not.toContain(task.datasetId);
-    expect(await rig.storage.stores.datasets.listUnfinished(BEGIN, 1000)).not.toContainEqual(
-      expect.objectContaining({ datasetId: pending }),
-    );
   });
 
   describe('A document with very many chunks', () => {

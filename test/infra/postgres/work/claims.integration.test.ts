@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { claimer } from '../../../../src/infra/postgres/work/claims.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
+import { claimer, leasedWork, workDepth } from '../../../../src/infra/postgres/work/claims.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 import { countRowsRead } from '../support/rowsRead.ts';
 import { type SessionWorld, sessionWorld } from '../support/sessions.ts';
@@ -8,7 +9,7 @@ import { type SessionWorld, sessionWorld } from '../support/sessions.ts';
 const NOW = new Date('2026-01-02T00:00:00Z');
 const UNTIL = new Date(NOW.getTime() + 30_000);
 const OUTBOX = { name: 'webhook_outbox', key: 'instance_id' } as const;
-const CAPACITY = { running: 100, perProject: 10, runningByProject: new Map<string, number>() };
+const CAPACITY = { rows: 100, perProject: 10, leftByProject: new Map<string, number>() };
 const HOUR_MS = 3_600_000;
 
 describe.each(databases)('Claims on the $name database', ({ name, open }) => {
@@ -58,19 +59,19 @@ describe.each(databases)('Claims on the $name database', ({ name, open }) => {
     await addSessions(first, 30, 2 * HOUR_MS);
     await addSessions(second, 4, HOUR_MS);
     const claim = claimer(opened.database, OUTBOX);
-    const runningByProject = new Map([[first.projectId, 3]]);
-    const claimed = await claim(NOW, UNTIL, { ...CAPACITY, runningByProject });
+    const leftByProject = new Map([[first.projectId, 7]]);
+    const claimed = await claim(NOW, UNTIL, { ...CAPACITY, leftByProject });
     expect(claimed.map(({ projectId }) => projectId)).toEqual([
       ...Array(7).fill(first.projectId),
       ...Array(4).fill(second.projectId),
     ]);
-    const again = await claim(NOW, UNTIL, { ...CAPACITY, running: 5 });
+    const again = await claim(NOW, UNTIL, { ...CAPACITY, rows: 5 });
     expect(countsOf(again)).toEqual(new Map([[first.projectId, 5]]));
     const ids = [...claimed, ...again].map(({ id }) => id);
     expect(new Set(ids).size).toBe(16);
-    const full = new Map([[first.projectId, 10]]);
-    expect(await claim(NOW, UNTIL, { ...CAPACITY, runningByProject: full })).toEqual([]);
-    expect(await claim(UNTIL, UNTIL, { ...CAPACITY, runningByProject: full })).toHaveLength(4);
+    const full = new Map([[first.projectId, 0]]);
+    expect(await claim(NOW, UNTIL, { ...CAPACITY, leftByProject: full })).toEqual([]);
+    expect(await claim(UNTIL, UNTIL, { ...CAPACITY, leftByProject: full })).toHaveLength(4);
   });
 
   test('reach projects behind the backlog of another', async () => {
@@ -117,8 +118,43 @@ describe.each(databases)('Claims on the $name database', ({ name, open }) => {
     const last = await world();
     await addSessions(last, 1, HOUR_MS);
     const claim = claimer(opened.database, OUTBOX);
-    const full = { ...CAPACITY, runningByProject: new Map([[hog.projectId, 10]]) };
+    const full = { ...CAPACITY, leftByProject: new Map([[hog.projectId, 0]]) };
     const found = [await claim(NOW, UNTIL, full), await claim(NOW, UNTIL, full)].flat();
     expect(found.map(({ projectId }) => projectId)).toEqual([last.projectId]);
+  });
+
+  test('of leased work are renewed and settled by their holder alone, and expire', async () => {
+    const table = { name: 'letters', key: 'id', where: "box = 'out'" };
+    await opened.database.query(
+      'CREATE TABLE letters (id uuid, box text, project_id uuid, next_at timestamptz, claim_id uuid)',
+    );
+    const [letter, other] = [uuidV7(), uuidV7()];
+    await opened.database.query(
+      `INSERT INTO letters SELECT id, box, $3, $4 FROM unnest($1::uuid[], $2::text[]) AS given (id, box)`,
+      [[letter, other], ['out', 'in'], uuidV7(), NOW],
+    );
+    const [first, second] = [leasedWork(opened.database, table), leasedWork(opened.database, table)];
+    const claim = async (node: typeof first, at: Date, until: Date) =>
+      (await node.claimDue(at, until, CAPACITY)).map(({ id }) => id);
+    const later = (ms: number) => new Date(NOW.getTime() + ms);
+    expect(await workDepth(opened.database, table, NOW)).toEqual({ waiting: 1, delayed: 0, active: 0 });
+    expect(await claim(first, NOW, later(30_000))).toEqual([letter]);
+    expect(await workDepth(opened.database, table, NOW)).toEqual({ waiting: 0, delayed: 0, active: 1 });
+    expect(await first.renew([letter], later(40_000))).toEqual(new Set([letter]));
+    expect(await claim(second, later(30_000), later(70_000))).toEqual([]);
+    expect(await claim(second, later(40_000), later(70_000))).toEqual([letter]);
+    expect(await first.renew([letter], later(90_000))).toEqual(new Set());
+    await first.settle(letter, NOW);
+    expect(await claim(first, later(50_000), later(80_000))).toEqual([]);
+    await second.settle(letter, later(60_000));
+    expect(await workDepth(opened.database, table, later(50_000))).toEqual({
+      waiting: 0,
+      delayed: 1,
+      active: 0,
+    });
+    expect(await claim(first, later(60_000), later(90_000))).toEqual([letter]);
+    await first.settle(letter, null);
+    expect(await claim(first, later(10 * HOUR_MS), later(11 * HOUR_MS))).toEqual([]);
+    await opened.database.query('DROP TABLE letters');
   });
 });

@@ -1,0 +1,16 @@
+import type { WorkDepth } from '../../../work/work.ts';
+import type { Queryable } from '../connection/database.ts';
+import { type WorkTable, workDepth } from './claims.ts';
+
+/** The tables of leased work, by kind. */
+export const WORK_TABLES = {
+  ingestion: { name: 'datasets', key: 'id' },
+} as const satisfies Record<string, WorkTable>;
+
+/** Returns how much work of each kind there is. */
+export async function workDepths(database: Queryable, now: Date): Promise<Map<string, WorkDepth>> {
+  const depths = Object.entries(WORK_TABLES).map(
+    async ([kind, table]) => [kind, await workDepth(database, table, now)] as const,
+  );
+  return new Map(await Promise.all(depths));
+}
