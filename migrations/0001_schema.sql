@@ -797,13 +797,27 @@ CREATE TABLE test_plays (
   channel text NOT NULL,
   status text NOT NULL CHECK (status IN ('queued', 'running', 'passed', 'failed', 'error', 'canceled')),
   -- The lane that claimed it, and how often it was claimed: a result of an older claim is refused.
-  lane text,
+  lane uuid,
   attempt integer NOT NULL DEFAULT 0,
   -- The play's session in the history.
   instance_id uuid,
   result json,
   PRIMARY KEY (run_id, number)
 );
+
+-- Each plays one play of its run after the other; a run has as many for each channel as it plays at once.
+CREATE TABLE test_lanes (
+  id uuid PRIMARY KEY,
+  run_id uuid NOT NULL REFERENCES test_runs ON DELETE CASCADE,
+  project_id uuid NOT NULL,
+  channel text NOT NULL,
+  -- When it goes on, or its claim ends.
+  next_at timestamptz,
+  claim_id uuid
+);
+CREATE INDEX test_lanes_of_run ON test_lanes (run_id);
+CREATE INDEX test_lanes_due ON test_lanes (next_at);
+CREATE INDEX test_lanes_due_of_project ON test_lanes (project_id, next_at);
 
 CREATE FUNCTION drop_test_session() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

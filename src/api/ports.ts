@@ -200,7 +200,7 @@ export interface HttpDeps {
   readonly mediaFiles: Pick<MediaFiles, 'receive' | 'discard'>;
   readonly tests: Pick<
     TestRuns,
-    'suite' | 'case' | 'replay' | 'release' | 'create' | 'enqueue' | 'find' | 'detail' | 'cancel'
+    'suite' | 'case' | 'replay' | 'release' | 'create' | 'announce' | 'find' | 'detail' | 'cancel'
   >;
   readonly customers: Pick<Customers, 'find' | 'removeMemory' | 'erase' | 'hashOf'>;
   /** Hangs up a live call and waits until it has ended; undefined on nodes without calls. */

@@ -72,7 +72,8 @@ export class Worker {
   readonly #failures = new LRUCache<string, number>({ max: MAX_FAILING });
   readonly #closing = new AbortController();
   #claiming: Promise<void> | undefined;
-  #claimAgain = false;
+  /** How many rows are to be claimed. */
+  #wanted = 0;
   #timer: Timer | undefined;
   #stopRenewing: (() => Promise<void>) | undefined;
 
@@ -99,16 +100,16 @@ export class Worker {
       );
   }
 
-  /** Something may be due. */
-  wake(): void {
+  /** Something may be due. @param rows - The most rows to claim, since other nodes are woken for the others. */
+  wake(rows = Number.POSITIVE_INFINITY): void {
     if (this.signal.aborted) return;
-    this.#claimAgain = true;
+    this.#wanted += rows;
     this.#claiming ??= this.#claimDue()
       .catch((error: unknown) => this.#deps.onError(error, `due ${this.#deps.name} not claimed, retrying`))
       .finally(() => {
         this.#claiming = undefined;
         // Woken after the last claim.
-        if (this.#claimAgain) this.wake();
+        if (this.#wanted > 0) this.wake(0);
       });
   }
 
@@ -191,15 +192,20 @@ export class Worker {
   async #claimDue(): Promise<void> {
     const { rows, clock } = this.#deps;
     do {
-      this.#claimAgain = false;
+      const wanted = this.#wanted;
+      this.#wanted = 0;
       const capacity = this.#capacity();
-      if (capacity.rows <= 0) return;
+      const most = Math.min(capacity.rows, wanted);
+      if (most <= 0) return;
       const nowMs = clock.now();
-      const claimed = await rows.claimDue(new Date(nowMs), new Date(nowMs + CLAIM_LEASE_MS), capacity);
+      const claimed = await rows.claimDue(new Date(nowMs), new Date(nowMs + CLAIM_LEASE_MS), {
+        ...capacity,
+        rows: most,
+      });
       for (const work of claimed) this.run(work);
       // A claim takes half of what is free, so that its projects get even shares.
-      if (claimed.length === capacity.rows) this.#claimAgain = true;
-    } while (this.#claimAgain && !this.signal.aborted);
+      if (claimed.length === most) this.#wanted += wanted - most;
+    } while (this.#wanted > 0 && !this.signal.aborted);
   }
 
   #capacity(): ClaimCapacity {

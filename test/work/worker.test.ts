@@ -334,31 +334,45 @@ test('A stop gives leased work back at once, also what was being claimed', async
   expect([...runs.keys()]).toEqual(['running']);
 });
 
-test('One project alone gets half of a node, so that another finds room', async () => {
-  const claims: ClaimCapacity[] = [];
+test('A project gets at most half of what is free, so that another one always finds room', async () => {
+  const left = new Map([...'abcd'].map((projectId) => [projectId, 40]));
+  let claiming = '';
   const { worker } = leasedScene({
-    maxRunning: 12,
+    maxRunning: 40,
     rows: {
-      async claimDue(_now, _until, capacity) {
-        claims.push(capacity);
-        return [];
+      async claimDue(_now, _until, { rows, perProject, leftByProject }) {
+        const most = Math.min(rows, leftByProject.get(claiming) ?? perProject);
+        const before = left.get(claiming) ?? 0;
+        left.set(claiming, before - most);
+        return Array.from({ length: most }, (_, n) => work(`${claiming}${before - n}`, claiming));
       },
-      renew: async () => new Set(),
+      renew: async (ids) => new Set(ids),
       settle: async () => undefined,
     },
   });
-  const capacityAfter = async (running: readonly string[]) => {
-    for (const [index, projectId] of running.entries()) worker.run(work(`${projectId} ${index}`, projectId));
+  for (claiming of 'abcda') {
     worker.wake();
     await settle();
-    return claims.at(-1);
-  };
-  expect(await capacityAfter([])).toEqual({ rows: 6, perProject: 6, leftByProject: new Map() });
-  expect(await capacityAfter(Array(6).fill('p'))).toEqual({
-    rows: 3,
-    perProject: 3,
-    leftByProject: new Map([['p', 0]]),
-  });
+  }
+  expect([...left.values()].map((rest) => 40 - rest)).toEqual([20, 10, 5, 3]);
+});
+
+test('A wake for one row claims one row, a poll all', async () => {
+  const { clock, dueAt, runs, worker } = leasedScene({ maxPerProject: 8 });
+  for (const id of 'abcdef') dueAt.set(id, START_MS + 1);
+  worker.start();
+  await settle();
+  clock.advance(1);
+  worker.wake(1);
+  await settle();
+  expect(runs.size).toBe(1);
+  worker.wake(1);
+  worker.wake(1);
+  await settle();
+  expect(runs.size).toBe(3);
+  clock.advance(1_000);
+  await settle();
+  expect(runs.size).toBe(6);
 });
 
 test('A kind that has less room than its limit claims no more than that', async () => {

@@ -4,15 +4,13 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 import { cacheReleases } from '../../engine/session/releases.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
-import { startTestWorker } from '../../infra/redis/queues/testQueue.ts';
 import { TestCalls } from '../../telephony/trunks/testCalls.ts';
 import { playPhone } from '../../testing/phone/playPhone.ts';
-import type { PlayRequest } from '../../testing/play/runPlay.ts';
-import { PlaySlots } from '../../testing/runs/playSlots.ts';
-import { runTestJob, type TestJob } from '../../testing/runs/runTestJob.ts';
+import { runTestLane, type TestLaneDeps } from '../../testing/runs/runTestLane.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
 import type { NodeContext } from '../node/node.ts';
 import { runEnded } from '../services/tests.ts';
+import { startWork } from '../services/work.ts';
 import type { Config } from '../settings/config.ts';
 import { LOOPBACK } from '../simulator/carrier.ts';
 import { TestCallers } from '../simulator/testCallers.ts';
@@ -22,8 +20,6 @@ import type { BuiltTelephony } from './telephony.ts';
 const SHARE_OF_TESTS = 0.75;
 /** Phones of a node at once, of which a project alone gets half. */
 const MAX_PHONES = 2 * MAX_CONCURRENCY;
-const BUSY_RETRY_MS = 500;
-const HAND_OVER_MS = 100;
 const SECRET_BYTES = 24;
 
 /** @returns The test calls; undefined where a drachtio-server takes the calls. */
@@ -38,7 +34,7 @@ export function buildTestCalls(
   return new TestCalls({ address, sipPort, clock, makeSecret });
 }
 
-/** Takes jobs with phone cases, while live calls leave room for them. */
+/** Plays phone cases, while live calls leave room for them. */
 export function startPhoneTests(
   node: NodeContext,
   models: ModelChoice,
@@ -49,45 +45,41 @@ export function startPhoneTests(
   const { storage, jobs, sandbox, callRefusal, liveEvents, clock, makeId, lifecycle } = node;
   const { testRuns, releases, calls, history } = storage.stores;
   const logger = node.logger.child({ part: 'tests' });
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const callers = testCalls && new TestCallers({ testCalls, setKnownPeers, clock, logger });
-  const mostPhones = Math.min(MAX_PHONES, Math.ceil(capacity.limit * SHARE_OF_TESTS));
-  const deps = {
+  lifecycle.onClose(async () => callers?.close());
+  const deps: TestLaneDeps = {
     testRuns,
     releases: cacheReleases(releases),
-    play: async (play: PlayRequest, signal: AbortSignal) => {
+    async play(wanted, signal) {
       if (!callers) throw noCallers();
       const player = { callers, models, patterns: sandbox, calls, history, clock, makeId };
-      return await playPhone(player, play, signal);
+      return await playPhone(player, wanted, signal);
     },
-    slots: new PlaySlots(mostPhones),
     clock,
     makeId,
     liveEvents,
     onEnded: runEnded(logger, liveEvents),
-    onError: (error: unknown, what: string) => logger.warn({ err: error }, what),
+    onError,
   };
-  const stopping = new AbortController();
+  const mostCalls = Math.ceil(capacity.limit * SHARE_OF_TESTS);
   let playing = 0;
-  const isBusy = () => Math.max(playing, capacity.inUse) >= capacity.limit * SHARE_OF_TESTS;
-  const work = async (job: TestJob, signal: AbortSignal) => {
-    if (isBusy() || callRefusal()) return { afterMs: BUSY_RETRY_MS };
-    playing += 1;
-    try {
-      return await runTestJob(deps, job, AbortSignal.any([signal, stopping.signal]));
-    } catch (error) {
-      if (!stopping.signal.aborted) throw error;
-      return { afterMs: HAND_OVER_MS };
-    } finally {
-      playing -= 1;
-    }
-  };
-  const worker = startTestWorker(jobs, 'phone', work, mostPhones);
-  // Before the node's calls are waited for.
-  lifecycle.onClose(async () => {
-    stopping.abort(new Error('the service is stopping'));
-    await worker.close();
-    await callers?.close();
-  });
+  // Stops before the node's calls are waited for.
+  startWork(
+    { jobs, clock, lifecycle, onError },
+    {
+      name: 'test-calls',
+      rows: storage.work.testCalls,
+      async run(work, signal) {
+        playing += 1;
+        return await runTestLane(deps, work, signal).finally(() => {
+          playing -= 1;
+        });
+      },
+      maxRunning: Math.min(MAX_PHONES, mostCalls),
+      room: () => (callRefusal() ? 0 : mostCalls - Math.max(playing, capacity.inUse)),
+    },
+  );
 }
 
 function noCallers(): CallwayError {

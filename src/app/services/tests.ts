@@ -8,14 +8,12 @@ import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
 import type { ToolRunner } from '../../engine/tools/toolRunner.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
-import { redisTestQueue, startTestWorker } from '../../infra/redis/queues/testQueue.ts';
 import { playChat } from '../../testing/play/playChat.ts';
-import { PlaySlots } from '../../testing/runs/playSlots.ts';
-import { startRunSweeps } from '../../testing/runs/runSweeps.ts';
-import { runTestJob, type TestJobDeps } from '../../testing/runs/runTestJob.ts';
+import { runTestLane, type TestLaneDeps } from '../../testing/runs/runTestLane.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
 import { TestRuns } from '../../testing/runs/testRuns.ts';
 import type { NodeContext } from '../node/node.ts';
+import { announcer, startWork } from './work.ts';
 
 /** Chats that a node plays at once, of which a project alone gets half. They wait for models most of the time. */
 const CHATS_AT_ONCE = 2 * MAX_CONCURRENCY;
@@ -32,7 +30,6 @@ export function buildTests(
   const { testRuns, testCases, releases } = storage.stores;
   const logger = node.logger.child({ part: 'tests' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
-  const queue = redisTestQueue(jobs);
   if (config.ROLES.includes('worker')) {
     const player = {
       models,
@@ -45,20 +42,25 @@ export function buildTests(
       clock,
       makeId,
     };
-    const onEnded = runEnded(logger, liveEvents);
-    const deps: TestJobDeps = {
+    const deps: TestLaneDeps = {
       testRuns,
       liveEvents,
       releases: cacheReleases(releases),
       play: (wanted, signal) => playChat(player, wanted, signal),
-      slots: new PlaySlots(CHATS_AT_ONCE),
       clock,
       makeId,
-      onEnded,
+      onEnded: runEnded(logger, liveEvents),
       onError,
     };
-    startTestWorker(jobs, 'chat', (job, signal) => runTestJob(deps, job, signal), CHATS_AT_ONCE);
-    lifecycle.onClose(startRunSweeps({ testRuns, queue, clock, onEnded, onError }));
+    startWork(
+      { jobs, clock, lifecycle, onError },
+      {
+        name: 'test-runs',
+        rows: storage.work.testRuns,
+        run: (work, signal) => runTestLane(deps, work, signal),
+        maxRunning: CHATS_AT_ONCE,
+      },
+    );
   }
   return new TestRuns({
     testRuns,
@@ -66,17 +68,16 @@ export function buildTests(
     history: storage.stores.history,
     releaseFor: (projectId, draft) => releaseFor(storage.stores, projectId, draft),
     requireVendorQuotas: (projectId) => requireVendorQuotas(node.dayQuotas, projectId),
-    queue,
+    wake: { chat: announcer({ jobs, onError }, 'test-runs'), phone: announcer({ jobs, onError }, 'test-calls') },
     liveEvents,
     recordingUrl: (key) => recordings.url(key),
     clock,
     makeId,
-    onError,
   });
 }
 
 /** Tells the log and those who watch that a run has ended. */
-export function runEnded(logger: Logger, liveEvents: LiveEvents): TestJobDeps['onEnded'] {
+export function runEnded(logger: Logger, liveEvents: LiveEvents): TestLaneDeps['onEnded'] {
   return (runId, projectId, status) => {
     logger.info({ runId, projectId, status }, 'test run ended');
     liveEvents.publish({ type: 'test.updated', projectId, data: { testRunId: runId, status } });

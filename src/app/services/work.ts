@@ -23,6 +23,6 @@ export function announcer({ jobs, onError }: Pick<WorkParts, 'jobs' | 'onError'>
 export function startWork({ jobs, clock, lifecycle, onError }: WorkParts, kind: WorkKind): void {
   const worker = new Worker({ ...kind, clock, onError });
   lifecycle.onClose(() => worker.close());
-  listenOver(jobs, kind.name, () => worker.wake());
+  listenOver(jobs, kind.name, () => worker.wake(1));
   worker.start();
 }

@@ -61,6 +61,8 @@ export function createStorage(database: Database, sealer: Sealer) {
     customers: customerStore(database),
     work: {
       ingestion: leasedWork(database, WORK_TABLES.ingestion),
+      testRuns: leasedWork(database, WORK_TABLES['test-runs']),
+      testCalls: leasedWork(database, WORK_TABLES['test-calls']),
     },
     transaction: <Result>(
       work: (stores: ReturnType<typeof storesOver>) => Promise<Result>,

@@ -52,7 +52,7 @@ export type PlayedDefinition = Pick<
   readonly answers?: readonly { readonly turn: number; readonly said: string; readonly answer: string }[];
 };
 
-/** A play that a job has claimed. */
+/** A play that a lane has claimed. */
 export interface ClaimedPlay {
   readonly run: StoredRun;
   readonly number: number;
@@ -96,20 +96,16 @@ export interface TestRunStore {
   ): Promise<RunDetail | undefined>;
   /** Newest first. */
   list(projectId: string, filter: RunFilter, page: Page): Promise<PageOf<ListedRun>>;
+  findLane(laneId: string): Promise<TestLane | undefined>;
+  /** Removes a lane for which nothing is left to play. */
+  removeLane(laneId: string): Promise<void>;
   /**
-   * Claims the next play of a run for a job: the one that the job has begun before, or a queued one.
+   * Claims the next play of a run for a lane: the one that the lane has begun before, or a queued one.
    *
-   * @param channel - The channel of the plays.
    * @param maxRunning - Plays of the project at once; beyond it nothing is claimed.
    * @returns `wait` where the project plays enough; undefined where nothing is left.
    */
-  claim(
-    runId: string,
-    lane: string,
-    channel: Channel,
-    maxRunning: number,
-    now: string,
-  ): Promise<ClaimedPlay | 'wait' | undefined>;
+  claim(lane: TestLane, maxRunning: number, now: string): Promise<ClaimedPlay | 'wait' | undefined>;
   /** @returns False where another claim has replaced this one, or the run was canceled. */
   saveResult(
     play: Pick<ClaimedPlay, 'run' | 'number' | 'attempt'>,
@@ -123,8 +119,6 @@ export interface TestRunStore {
   /** Cancels what is queued. @returns Whether the run was not ended before. */
   cancel(projectId: string, runId: string, now: string): Promise<boolean>;
   isCanceled(runId: string): Promise<boolean>;
-  /** Runs that have not ended, oldest first. */
-  unfinished(limit: number): Promise<readonly TestJobs[]>;
   /** Stores the session of a test as history. */
   saveSession(played: PlayedSession): Promise<void>;
 }
@@ -134,16 +128,10 @@ export interface RunFilter {
   readonly status?: RunStatus;
 }
 
-/** Describes a run's jobs. */
-export interface TestJobs {
+/** Plays one play of its run after the other. */
+export interface TestLane {
+  readonly id: string;
   readonly runId: string;
-  readonly projectId: string;
-  readonly concurrency: number;
-  readonly channels: readonly Channel[];
-}
-
-/** Queues the jobs of runs; any node with the role may take them. */
-export interface TestQueue {
-  /** Does nothing for jobs that are queued or running. @throws {CallwayError} `redis_unavailable` */
-  add(jobs: TestJobs): Promise<void>;
+  /** The channel of its plays. */
+  readonly channel: Channel;
 }

@@ -4,11 +4,12 @@ import { CallwayError, notFound } from '../../base/errors.ts';
 import type { MakeId } from '../../base/values/ids.ts';
 import type { HistoryStore } from '../../engine/history/historyStore.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
+import type { WakeWork } from '../../work/work.ts';
 import { replayOf } from '../cases/caseFromSession.ts';
 import { type CreateRunStores, createRun, runCaseOf, type WantedRun } from './createRun.ts';
 import { showRun } from './showRun.ts';
 import type { RunInput, RunStatus, TestRun } from './testRun.ts';
-import type { RunDetail, TestQueue, TestRunStore } from './testRunStore.ts';
+import type { RunDetail, TestRunStore } from './testRunStore.ts';
 
 /** A run copies its cases. */
 const MAX_SUITE_BYTES = 16 * 1024 ** 2;
@@ -20,14 +21,14 @@ export interface TestRunsDeps {
   readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
   /** @throws {CallwayError} 429 `quota_exceeded` */
   readonly requireVendorQuotas: (projectId: string) => Promise<void>;
-  readonly queue: TestQueue;
+  /** Tells nodes that play chats, and those that place calls. */
+  readonly wake: Readonly<Record<'chat' | 'phone', WakeWork>>;
   /** Publishes live events; undefined when nothing subscribes to them, as in unit tests. */
   readonly liveEvents?: LiveEvents | undefined;
   /** Signs a URL of a recording. */
   readonly recordingUrl: (key: string) => string;
   readonly clock: { now(): number };
   readonly makeId: MakeId;
-  readonly onError: (error: unknown, what: string) => void;
 }
 
 /** The subject of a run: a suite, a case, or the replay of a session. */
@@ -92,17 +93,17 @@ export class TestRuns {
     return showRun(await createRun(stores, { projectId, runId: makeId(), ...wanted, now }));
   }
 
-  /** Queues a stored run. Never rejects: the sweep queues what could not be queued. */
-  async enqueue(
+  /** Tells nodes of a stored run. Never rejects. */
+  async announce(
     { id, projectId, concurrency, status }: TestRun,
     { cases }: RunSubject,
     { channel }: RunInput,
   ): Promise<void> {
     this.#tell(projectId, id, status);
-    const channels = channel ? [channel] : [...new Set(cases.map(({ definition }) => definition.channel))];
-    await this.#deps.queue
-      .add({ runId: id, projectId, concurrency, channels })
-      .catch((error: unknown) => this.#deps.onError(error, 'test run not queued, retrying'));
+    const channels = new Set(channel ? [channel] : cases.map(({ definition }) => definition.channel));
+    for (const played of channels)
+      for (let lane = 0; lane < concurrency; lane += 1)
+        await this.#deps.wake[played === 'phone' ? 'phone' : 'chat'](`${id}-${played}-${lane}`);
   }
 
   /** @throws {CallwayError} 404 `test_run_not_found` */

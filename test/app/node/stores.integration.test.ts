@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { openJobs } from '../../../src/app/node/stores.ts';
-import { redisTestQueue, startTestWorker } from '../../../src/infra/redis/queues/testQueue.ts';
+import { announceOver, listenOver } from '../../../src/infra/redis/queues/wakeups.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { startRedis } from '../../support/redis.ts';
 
@@ -18,9 +18,9 @@ test('Workers whose Redis refuses writes log one line a second', async () => {
     client.disconnect();
     await jobs.close();
   });
-  startTestWorker(jobs, 'chat', async () => undefined, 1);
-  startTestWorker(jobs, 'phone', async () => undefined, 1);
-  await redisTestQueue(jobs).add({ runId: 'run', projectId: 'p', concurrency: 1, channels: ['chat'] });
+  listenOver(jobs, 'letters', () => undefined);
+  listenOver(jobs, 'parcels', () => undefined);
+  await announceOver(jobs, 'letters')('a');
   await client.config('SET', 'min-replicas-to-write', '1');
   await vi.waitFor(() => expect(lines.join('')).toContain('NOREPLICAS'), 10_000);
   lines.length = 0;

@@ -98,7 +98,7 @@ function replayRoute(app: App, deps: HttpDeps): void {
   );
 }
 
-/** Answers with a new run, and queues it. */
+/** Answers with a new run, and announces it. */
 async function startRun(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -112,7 +112,7 @@ async function startRun(
   const started = await idempotent(deps, { request, reply, status: 202, sessionOf }, async (stores) => ({
     data: await deps.tests.create(stores, projectId, { ...subject, input, release }),
   }));
-  await deps.tests.enqueue(started.data, subject, input);
+  await deps.tests.announce(started.data, subject, input);
   return started;
 }
 

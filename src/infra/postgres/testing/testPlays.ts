@@ -1,6 +1,11 @@
 import type { PlayedSession } from '../../../testing/play/testSessions.ts';
 import type { RunStatus } from '../../../testing/runs/testRun.ts';
-import type { ClaimedPlay, PlayedDefinition, TestRunStore } from '../../../testing/runs/testRunStore.ts';
+import type {
+  ClaimedPlay,
+  PlayedDefinition,
+  TestLane,
+  TestRunStore,
+} from '../../../testing/runs/testRunStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { insertEvents, insertMessages } from '../sessions/historyRows.ts';
 import { recordColumns } from '../sessions/sessions.ts';
@@ -20,11 +25,29 @@ export function testPlays(
   database: Queryable,
 ): Pick<
   TestRunStore,
-  'claim' | 'saveResult' | 'release' | 'finish' | 'cancel' | 'isCanceled' | 'saveSession'
+  | 'findLane'
+  | 'removeLane'
+  | 'claim'
+  | 'saveResult'
+  | 'release'
+  | 'finish'
+  | 'cancel'
+  | 'isCanceled'
+  | 'saveSession'
 > {
   return {
-    async claim(runId, lane, channel, maxRunning, now) {
-      const [row] = await database.query<ClaimRow>(CLAIM, [runId, lane, channel, maxRunning, now]);
+    async findLane(laneId) {
+      const [lane] = await database.query<TestLane>(
+        'SELECT id, run_id AS "runId", channel FROM test_lanes WHERE id = $1',
+        [laneId],
+      );
+      return lane;
+    },
+    async removeLane(laneId) {
+      await database.query('DELETE FROM test_lanes WHERE id = $1', [laneId]);
+    },
+    async claim({ id, runId, channel }, maxRunning, now) {
+      const [row] = await database.query<ClaimRow>(CLAIM, [runId, id, channel, maxRunning, now]);
       if (!row) return undefined;
       return row.number === null ? 'wait' : toClaimed(row, row.number);
     },

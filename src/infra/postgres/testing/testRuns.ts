@@ -3,13 +3,7 @@ import { mapPage } from '../../../base/values/page.ts';
 
 import { caseStatusOf, summaryOf } from '../../../testing/runs/showRun.ts';
 import type { ListedRun, PlayStatus } from '../../../testing/runs/testRun.ts';
-import type {
-  NewRun,
-  PlayResult,
-  RunFilter,
-  TestJobs,
-  TestRunStore,
-} from '../../../testing/runs/testRunStore.ts';
+import type { NewRun, PlayResult, RunFilter, TestRunStore } from '../../../testing/runs/testRunStore.ts';
 import { casesOfSuite } from '../agents/testCases.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { newestSession } from '../sessions/newestSession.ts';
@@ -88,26 +82,6 @@ export function testRunStore(database: Queryable): TestRunStore {
       );
       return mapPage(found, toListed);
     },
-    async unfinished(limit) {
-      const rows = await database.query<{
-        id: string;
-        project_id: string;
-        concurrency: number;
-        channels: TestJobs['channels'];
-      }>(
-        `SELECT id, project_id, concurrency,
-           (SELECT array_agg(DISTINCT channel) FROM test_plays
-            WHERE run_id = test_runs.id AND status IN ('queued', 'running')) AS channels
-         FROM test_runs WHERE ended_at IS NULL ORDER BY created_at LIMIT $1`,
-        [limit],
-      );
-      return rows.map(({ id, project_id, concurrency, channels }) => ({
-        runId: id,
-        projectId: project_id,
-        concurrency,
-        channels: channels ?? ['chat'],
-      }));
-    },
   };
 }
 
@@ -160,6 +134,12 @@ async function insertRun(database: Queryable, { run, cases, plays }: NewRun): Pr
       plays.map(({ index }) => index),
       plays.map(({ seed }) => seed),
     ],
+  );
+  await database.query(
+    `INSERT INTO test_lanes (id, run_id, project_id, channel, next_at)
+     SELECT gen_random_uuid(), $1, $2, channel, $4::timestamptz
+     FROM (SELECT DISTINCT channel FROM test_run_cases WHERE run_id = $1) AS channels, generate_series(1, $3::integer)`,
+    [run.id, run.projectId, run.concurrency, run.createdAt],
   );
 }
 

@@ -43,7 +43,7 @@ export interface JobRetry {
   readonly afterMs: number;
 }
 
-export type JobHandler<Data> = (data: Data, context: JobContext) => Promise<JobRetry | undefined>;
+type JobHandler<Data> = (data: Data, context: JobContext) => Promise<JobRetry | undefined>;
 
 export interface JobWorker {
   /** Takes no new jobs. Running jobs continue. */

@@ -3,19 +3,18 @@ import { repeat } from '../../base/async/repeat.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MakeId } from '../../base/values/ids.ts';
-import type { Channel } from '../../engine/session/session.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
+import type { Again, ClaimedWork } from '../../work/work.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import { LineRefusedError } from '../phone/line.ts';
 import type { Played, PlayRequest } from '../play/runPlay.ts';
-import type { PlaySlots } from './playSlots.ts';
 import { MAX_CONCURRENCY, type PlayStatus, type RunStatus } from './testRun.ts';
 import type { ClaimedPlay, PlayedDefinition, PlayResult, TestRunStore } from './testRunStore.ts';
 
 /** Plays of a project at once, over all nodes. */
 const MAX_RUNNING_PLAYS = MAX_CONCURRENCY;
 const WAIT_FOR_OTHERS_MS = 500;
-/** The time after which a job goes to the end of the queue, so that projects take turns. */
+/** The time after which a lane goes to the end of the queue, so that projects take turns. */
 const TIME_SLICE_MS = 1_000;
 const CANCEL_CHECK_MS = 1_000;
 const MAX_PLAY_MS = 600_000;
@@ -29,12 +28,10 @@ const MAX_TRANSCRIPT_TURNS = 200;
 /** The most characters of each text of a replayed turn. */
 const MAX_REPLAYED_CHARACTERS = 1_000;
 
-export interface TestJobDeps {
+export interface TestLaneDeps {
   readonly testRuns: TestRunStore;
   readonly releases: { find(projectId: string, releaseId: string): Promise<AgentRelease | undefined> };
   readonly play: (play: PlayRequest, signal: AbortSignal) => Promise<Played>;
-  /** Limits how many plays this node runs at once; undefined when nothing limits them here. */
-  readonly slots?: PlaySlots | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   /** Publishes live events; undefined when nothing subscribes to them, as in unit tests. */
@@ -43,57 +40,40 @@ export interface TestJobDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** One of the `concurrency` queue jobs of a run. */
-export interface TestJob {
-  readonly runId: string;
-  readonly projectId: string;
-  /** Distinguishes the jobs of a run. Redis and the database store it under this name. */
-  readonly lane: string;
-  readonly channel: Channel;
-}
-
 /**
  * Plays a run's next plays for a while.
  *
  * @param signal - Aborted when this node stops; another node repeats the play that it had begun.
  * @returns When to go on; undefined when nothing is left to play.
  */
-export async function runTestJob(
-  deps: TestJobDeps,
-  job: TestJob,
+export async function runTestLane(
+  deps: TestLaneDeps,
+  { id, projectId }: ClaimedWork,
   signal: AbortSignal,
-): Promise<{ readonly afterMs: number } | undefined> {
-  const { slots } = deps;
-  if (!slots) return await playNext(deps, job, signal);
-  const freeSlot = slots.take(job.projectId);
-  if (!freeSlot) return { afterMs: WAIT_FOR_OTHERS_MS };
-  try {
-    return await playNext(deps, job, signal);
-  } finally {
-    freeSlot();
-  }
-}
-
-async function playNext(
-  deps: TestJobDeps,
-  { runId, lane, channel }: TestJob,
-  signal: AbortSignal,
-): Promise<{ readonly afterMs: number } | undefined> {
+): Promise<Again | undefined> {
   const { testRuns, clock } = deps;
+  const lane = await testRuns.findLane(id);
+  if (!lane) return undefined;
+  const finish = async () => {
+    const status = await testRuns.finish(lane.runId, isoNow(clock));
+    if (status) deps.onEnded(lane.runId, projectId, status);
+  };
   const untilMs = clock.monotonicMs() + TIME_SLICE_MS;
   do {
     signal.throwIfAborted();
-    const claimed = await testRuns.claim(runId, lane, channel, MAX_RUNNING_PLAYS, isoNow(clock));
+    const claimed = await testRuns.claim(lane, MAX_RUNNING_PLAYS, isoNow(clock));
     if (claimed === 'wait') return { afterMs: WAIT_FOR_OTHERS_MS };
-    if (!claimed) return undefined;
-    await playClaimed(deps, claimed, signal);
-    const status = await testRuns.finish(runId, isoNow(clock));
-    if (status) deps.onEnded(runId, claimed.run.projectId, status);
+    if (claimed) await playClaimed(deps, claimed, signal);
+    // Also where a node has died after its last play.
+    await finish();
+    if (claimed) continue;
+    await testRuns.removeLane(id);
+    return undefined;
   } while (clock.monotonicMs() < untilMs);
   return { afterMs: 0 };
 }
 
-async function playClaimed(deps: TestJobDeps, claimed: ClaimedPlay, stopping: AbortSignal): Promise<void> {
+async function playClaimed(deps: TestLaneDeps, claimed: ClaimedPlay, stopping: AbortSignal): Promise<void> {
   const { testRuns, clock, onError } = deps;
   const { run, attempt } = claimed;
   if (attempt > MAX_ATTEMPTS) {
@@ -122,7 +102,7 @@ async function playClaimed(deps: TestJobDeps, claimed: ClaimedPlay, stopping: Ab
 }
 
 function tellEnded(
-  { liveEvents }: TestJobDeps,
+  { liveEvents }: TestLaneDeps,
   { run: { id, projectId }, number }: ClaimedPlay,
   status: PlayStatus,
   { sessionId }: PlayResult,
@@ -133,7 +113,7 @@ function tellEnded(
 }
 
 async function attemptPlay(
-  deps: TestJobDeps,
+  deps: TestLaneDeps,
   { run, seed, definition }: ClaimedPlay,
   signal: AbortSignal,
 ): Promise<{ readonly status: PlayStatus; readonly result: PlayResult }> {

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Played } from '../../../src/testing/play/runPlay.ts';
-import { PlaySlots } from '../../../src/testing/runs/playSlots.ts';
-import { runTestJob, type TestJobDeps } from '../../../src/testing/runs/runTestJob.ts';
+import { runTestLane, type TestLaneDeps } from '../../../src/testing/runs/runTestLane.ts';
 import type { ClaimedPlay, PlayResult, TestRunStore } from '../../../src/testing/runs/testRunStore.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-const JOB = { runId: 'run', projectId: 'p', lane: 'chat-0', channel: 'chat' } as const;
+const WORK = { id: 'lane', projectId: 'p' };
 const PLAYED: Played = {
   observation: {
     exchanges: Array.from({ length: 100 }, (_, turn) => ({
@@ -24,11 +23,7 @@ const PLAYED: Played = {
   session: undefined,
 };
 
-function job(
-  plays: number,
-  play: TestJobDeps['play'],
-  claim: { attempt?: number; isFull?: boolean; slots?: PlaySlots } = {},
-) {
+function job(plays: number, play: TestLaneDeps['play'], claim: { attempt?: number; isFull?: boolean } = {}) {
   const clock = createSimulatedClock();
   const saved: { status: string; result: PlayResult }[] = [];
   const events: string[] = [];
@@ -42,8 +37,9 @@ function job(
     find: refuse,
     list: refuse,
     cancel: refuse,
-    unfinished: refuse,
     saveSession: refuse,
+    findLane: async (id) => ({ id, runId: 'run', channel: 'chat' }),
+    removeLane: async () => void events.push('removed'),
     async claim() {
       if (claim.isFull) return 'wait';
       left -= 1;
@@ -60,17 +56,16 @@ function job(
     isCanceled: async () => state.isCanceled,
   };
   const stopping = new AbortController();
-  const deps: TestJobDeps = {
+  const deps: TestLaneDeps = {
     testRuns,
     releases: { find: async () => ({}) as never },
     play,
-    slots: claim.slots,
     clock,
     makeId: () => 'id',
     onEnded: (_run, _project, status) => void events.push(`ended ${status}`),
     onError: (_error, what) => void events.push(what),
   };
-  return { clock, saved, events, state, stopping, run: () => runTestJob(deps, JOB, stopping.signal) };
+  return { clock, saved, events, state, stopping, run: () => runTestLane(deps, WORK, stopping.signal) };
 }
 
 function claimed(attempt: number): ClaimedPlay {
@@ -80,18 +75,18 @@ function claimed(attempt: number): ClaimedPlay {
 }
 
 /** Goes on until the signal is aborted. */
-const endless: TestJobDeps['play'] = (_wanted, signal) =>
+const endless: TestLaneDeps['play'] = (_wanted, signal) =>
   new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
-describe('A test job', () => {
+describe('A test lane', () => {
   test('plays what is left, and ends the run', async () => {
     const { run, saved, events } = job(3, async () => PLAYED);
 
     expect(await run()).toBeUndefined();
     expect(saved.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed']);
-    expect(events).toEqual(['ended passed']);
+    expect(events).toEqual(['ended passed', 'removed']);
   });
 
   test('goes to the end of the queue after a second, and waits while its project plays enough', async () => {
@@ -103,23 +98,6 @@ describe('A test job', () => {
     expect(await busy.run()).toEqual({ afterMs: 0 });
     expect(busy.saved).toHaveLength(2);
     expect(await job(1, async () => PLAYED, { isFull: true }).run()).toEqual({ afterMs: 500 });
-  });
-
-  test('leaves a slot to other projects, regardless of how many others hold', async () => {
-    const slots = new PlaySlots(40);
-    const held = (projectId: string) => {
-      const leave: (() => void)[] = [];
-      for (let slot = slots.take(projectId); slot; slot = slots.take(projectId)) leave.push(slot);
-      return leave;
-    };
-    const [first, ...others] = ['a', 'b', 'c', 'd'].map(held);
-    expect([first, ...others].map((one) => one?.length)).toEqual([20, 10, 5, 3]);
-
-    expect(await job(1, async () => PLAYED, { slots }).run()).toBeUndefined();
-    const mine = held('p');
-    expect(await job(1, async () => PLAYED, { slots }).run()).toEqual({ afterMs: 500 });
-    for (const leave of [...mine, ...(first ?? [])]) leave();
-    expect(held('p')).toHaveLength(11);
   });
 
   test('cuts what was seen, and keeps what was said in a play that did not pass', async () => {

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { type JobQueues, openJobQueues } from '../../../../src/infra/redis/queues/jobQueues.ts';
+import { announceOver, listenOver } from '../../../../src/infra/redis/queues/wakeups.ts';
+import { redisServers, type TestRedis } from '../support/servers.ts';
+
+describe.each(redisServers)('Announced work on $name', ({ open }) => {
+  let server: TestRedis;
+  let nodes: [JobQueues, JobQueues];
+  beforeAll(async () => {
+    server = await open();
+    nodes = [1, 2].map(() => openJobQueues({ url: server.url, onError: () => undefined })) as typeof nodes;
+  });
+  afterAll(async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+    await server.close();
+  });
+
+  test('wakes one node for each row, now or once there is one, and only those with its kind', async () => {
+    const [woken, others] = [vi.fn(), vi.fn()];
+    const announce = announceOver(nodes[0], 'letters');
+    await announce('early');
+    for (const node of nodes) listenOver(node, 'letters', woken);
+    for (const node of nodes) listenOver(node, 'parcels', others);
+    await vi.waitFor(() => expect(woken).toHaveBeenCalledTimes(1), 10_000);
+    for (let letter = 0; letter < 20; letter += 1) await announce(`${letter}`);
+    await vi.waitFor(() => expect(woken).toHaveBeenCalledTimes(21), 10_000);
+    await announce('early');
+    await vi.waitFor(() => expect(woken).toHaveBeenCalledTimes(22), 10_000);
+    expect(others).not.toHaveBeenCalled();
+  });
+});
