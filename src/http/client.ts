@@ -1,6 +1,4 @@
-import { unlessAborted } from '../base/async/unlessAborted.ts';
 import type { Clock } from '../base/values/clock.ts';
-import { exchangeWithConfirmation } from './confirmedExchange.ts';
 import { HttpClientError } from './errors.ts';
 import {
   type BuildConnector,
@@ -8,7 +6,6 @@ import {
   exchange,
   type HttpMethod,
   type OutgoingRequest,
-  openSocket,
 } from './exchange.ts';
 import { checkHeaders, type HeaderEntry } from './headers.ts';
 import { createDnsLookup, type Lookup, resolveTarget } from './lookup.ts';
@@ -23,13 +20,7 @@ export interface GuardedRequest {
   readonly url: string;
   readonly headers?: readonly HeaderEntry[];
   readonly body?: string | Uint8Array;
-  /**
-   * Awaited before the last byte of the body is sent; a rejection aborts the request, which the server then never
-   * received in full. Called at most once, when the rest is written or the server has responded, and not at all when
-   * the request fails before. A response is used only after it resolves. For requests that need a final permission.
-   */
-  readonly confirmBeforeLastByte?: () => Promise<void>;
-  /** The time for DNS, connection, request including the confirmation, and response. */
+  /** The time for DNS, connection, request and response. */
   readonly timeoutMs: number;
   /** @default DEFAULT_MAX_RESPONSE_BYTES */
   readonly maxResponseBytes?: number;
@@ -84,7 +75,7 @@ export function createGuardedHttpClient(deps: GuardedHttpClientDeps): GuardedHtt
 
   async function perform(request: GuardedRequest, deadline: Deadline): Promise<HttpResponse> {
     const { signal } = deadline;
-    const { excerpt, confirmBeforeLastByte } = request;
+    const { excerpt } = request;
     signal.throwIfAborted();
     const refused = checkTarget(request.url, policy) ?? checkHeaders(request.headers ?? []);
     if (refused) throw refused;
@@ -104,11 +95,7 @@ export function createGuardedHttpClient(deps: GuardedHttpClientDeps): GuardedHtt
       },
     };
     const addresses = await resolveTarget(outgoing.url, { lookup, policy }, signal);
-    const connect = createConnector(outgoing, addresses, buildConnector);
-    if (!confirmBeforeLastByte) return exchange(connect, outgoing);
-    const socket = await openSocket(connect, outgoing.url);
-    const confirmed = exchangeWithConfirmation(socket, outgoing, confirmBeforeLastByte);
-    return unlessAborted(confirmed, signal).finally(() => socket.destroy());
+    return exchange(createConnector(outgoing, addresses, buildConnector), outgoing);
   }
 
   async function request(request: GuardedRequest, deadline: Deadline): Promise<GuardedResponse> {

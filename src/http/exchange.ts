@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { buildConnector, Client, errors } from 'undici';
 import { bareHost } from './address.ts';
 import { HttpClientError } from './errors.ts';
@@ -15,7 +14,7 @@ import {
 
 /** Connect timeout for each address but the last, which gets the remaining time. */
 const ADDRESS_ATTEMPT_MS = 3_000;
-export const MAX_RESPONSE_HEADER_BYTES = 16_384;
+const MAX_RESPONSE_HEADER_BYTES = 16_384;
 
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];
@@ -58,15 +57,6 @@ export function createConnector(
       if (cause) callback(connectionFailure(url, cause), null);
       else callback(null, socket);
     });
-}
-
-/** Connects outside of undici. @throws {HttpClientError} `connect_failed`, `tls_failed` */
-export function openSocket(connect: buildConnector.connector, url: URL): Promise<Socket> {
-  const { protocol, port } = url;
-  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  return new Promise((resolve, reject) => {
-    connect({ protocol, hostname, port }, (error, socket) => (error ? reject(error) : resolve(socket)));
-  });
 }
 
 /**

@@ -34,12 +34,6 @@ export interface DeliveryRequest {
   readonly body: string;
   /** The secrets, each of which signs: two during the 24 hours after a rotation. */
   readonly secrets: readonly string[];
-  /**
-   * Awaited before the body's last byte is sent; when it rejects, nothing was sent.
-   *
-   * @see GuardedRequest.confirmBeforeLastByte
-   */
-  readonly beforeLastByte: () => Promise<void>;
 }
 
 interface DeliveryError {
@@ -58,7 +52,7 @@ export interface DeliveryResult {
   readonly answer?: string | null;
   /** The error, present exactly when `ok` is false. `code` is of the guarded HTTP client, or `unexpected_status`. */
   readonly error?: DeliveryError;
-  /** The time from the DNS lookup on, `beforeLastByte` included. */
+  /** The time from the DNS lookup on. */
   readonly durationMs: number;
 }
 
@@ -86,7 +80,7 @@ export function signatureHeaders(
 }
 
 async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): Promise<Outcome> {
-  const { target, body, beforeLastByte } = request;
+  const { target, body } = request;
   const signature = signatureHeaders(request, clock.now());
   const { status, body: answered } = await client.request({
     method: 'POST',
@@ -97,7 +91,6 @@ async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): 
       ...target.headers.filter(({ key }) => !isOurs(key)),
     ],
     body,
-    confirmBeforeLastByte: beforeLastByte,
     timeoutMs: DELIVERY_TIMEOUT_MS,
     excerpt: { maxBytes: MAX_ANSWER_CHARACTERS * MAX_CHARACTER_BYTES, bodyTimeoutMs: ANSWER_TEXT_MS },
   });

@@ -3,7 +3,7 @@ import type { WebhookEventName } from '../agents/agentConfig.ts';
 /**
  * - `waiting`: its fact is not known yet.
  * - `ready`: its fact is known; it is sent when every event before it is settled or expired.
- * - `sending`: a sender has claimed it and may have written the last byte, without which nothing is sent.
+ * - `sending`: a sender has claimed it, and may have sent it.
  * - `settled`: nothing more will be sent; `outcome` says why.
  * - `expired`: the finalize timeout came before its fact; it will never be sent.
  */
@@ -29,16 +29,16 @@ export interface GateRow {
 export type GateEvent =
   /** The call has ended, the recording is stored; for `session.finalized`, the evaluation is done. */
   | { readonly type: 'fact_ready'; readonly name: WebhookEventName }
-  /** A sender has sent all but the last byte and claims the event; the claim counts only if the row becomes `sending`. */
+  /** A sender claims the event; the claim counts only if the row becomes `sending`. */
   | { readonly type: 'send_claimed'; readonly name: WebhookEventName }
-  /** The receiver answered, or did not; or the sender failed before its claim. */
+  /** The receiver answered, or did not; or the event could not be made. */
   | {
       readonly type: 'delivery_settled';
       readonly name: WebhookEventName;
       readonly attempt: number;
       readonly outcome: 'delivered' | 'failed';
     }
-  /** A sender has a claim for this attempt, and has certainly not used it. */
+  /** A sender has a claim for this attempt, and another one may send the event. */
   | { readonly type: 'claim_released'; readonly name: WebhookEventName; readonly attempt: number }
   /** A sender was silent for longer than any delivery can take. */
   | { readonly type: 'sender_lost'; readonly name: WebhookEventName; readonly attempt: number }
@@ -71,14 +71,12 @@ const FINAL = 'session.finalized';
  * `session.finalized` nothing expires.
  *
  * The caller loads the rows under a lock on the session, applies the event, stores the changed rows and commits. That
- * makes `send_claimed` one conditional update, `ready` to `sending`, which one of several racing nodes wins. A sender
- * claims as late as it can, with the request written but for the body's last byte: no receiver can take that for an
- * event, and what fails before has certainly not been sent. The last byte is written in the tick in which the commit is
- * answered.
+ * makes `send_claimed` one conditional update, `ready` to `sending`, which one of several racing nodes wins. The winner
+ * sends the event.
  *
  * When a node fails before the commit of `send_claimed`, the row is `ready` and provably nothing was sent: any node may
- * send it. When it fails after it, the last byte may have been written or not. Once the attempt's lease has expired,
- * `sender_lost` lets an earlier event be sent again, which receivers tell by session and event; but `session.finalized` is
+ * send it. When it fails after it, the event may have been sent or not. Once the attempt's lease has expired,
+ * `sender_lost` lets an earlier event be sent again, which receivers tell by its `webhook-id`; but `session.finalized` is
  * given up as `unknown`, since at most once allows losing it and not sending it twice. Its data stay in the history.
  *
  * @param rows - The rows in the order of sending; `session.ended` is first, `session.finalized` last.

@@ -89,7 +89,7 @@ export class EventDispatcher {
     const target = await this.#targetOf(projectId, webhook);
     const at = new Date(clock.now()).toISOString();
     const signing = await secrets.signing(projectId);
-    const request = { deliveryId, body, secrets: signing, beforeLastByte: async () => undefined };
+    const request = { deliveryId, body, secrets: signing };
     const result: DeliveryResult = target
       ? await deliver({ ...request, target }, this.#deps)
       : { ok: false, durationMs: 0, error: NO_TARGET };

@@ -90,7 +90,7 @@ export function failUnsent(
   return { ...stepTo(outbox, nowMs), result: undefined };
 }
 
-/** Releases a claim on which nothing was sent, so that the event may be sent again. */
+/** Releases a claim, so that the event may be sent again. */
 export function releaseSend(
   outbox: Outbox,
   { event, attempt }: { readonly event: WebhookEventName; readonly attempt: number },

@@ -5,15 +5,23 @@ import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { GuardedHttpClient } from '../http/client.ts';
 import { withTraceparent } from '../http/headers.ts';
 import type { CallReport } from './callReport.ts';
-import { type DeliveryRequest, type DeliveryResult, deliver } from './delivery.ts';
+import { DELIVERY_TIMEOUT_MS, type DeliveryRequest, type DeliveryResult, deliver } from './delivery.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';
 import { webhookBody } from './eventBody.ts';
-import { type DueEvent, failUnsent, releaseSend, SENDER_LEASE_MS, settleAttempt } from './outbox.ts';
+import {
+  claimSend,
+  type DueEvent,
+  failUnsent,
+  releaseSend,
+  SENDER_LEASE_MS,
+  settleAttempt,
+} from './outbox.ts';
 import type { OutboxSession, OutboxStore } from './outboxStore.ts';
-import { SendClaim, type SendClaimOutcome } from './sendClaim.ts';
 import type { SigningSecrets } from './signingSecrets.ts';
 
 const STORE_RETRY_MS = 500;
+/** A claim that takes longer must not be used: its sender might count as lost before the delivery ends. */
+const MAX_CLAIM_MS = SENDER_LEASE_MS - 2 * DELIVERY_TIMEOUT_MS;
 
 export interface SendDeps {
   readonly outbox: OutboxStore;
@@ -29,8 +37,7 @@ export interface SendDeps {
 }
 
 /**
- * Sends the due event: builds its body, sends it but for its last byte, claims the event, sends the last byte, and stores
- * the result.
+ * Sends the due event: builds its body, claims the event, sends it, and stores the result.
  *
  * @returns Whether the event is settled now; false when another node has it, or it is to be tried again later.
  * @throws When the database is away. The event is then due again after its lease.
@@ -46,22 +53,20 @@ export async function sendEvent(
   if (!session) return false;
   const prepared = await prepare(deps, due, session);
   const at = new Date(clock.now()).toISOString();
-  const claim = new SendClaim(deps, instanceId, due.event);
-  const result = prepared.error
-    ? { ok: false, durationMs: 0, error: prepared.error }
-    : await deliverTraced(deps, due, session, { ...prepared, beforeLastByte: () => claim.acquire() });
-  const outcome = await claim.outcome();
-  if (outcome.type === 'refused') return false;
-  if (outcome.type === 'not_requested') {
-    if (isStopped(result)) throw new Error('the service stopped before the event was sent');
-    const record = recordOf({ ...due, attempt: due.attempt + 1 }, prepared, at, result);
+  if (prepared.error) {
+    const failure = { ok: false, durationMs: 0, error: prepared.error };
+    const record = recordOf({ ...due, attempt: due.attempt + 1 }, prepared, at, failure);
     await outbox.advance(instanceId, (now) => failUnsent(now, due, clock.now(), record));
     deps.onSettled?.(record, session);
     return true;
   }
-  const { attempt, requestedMs } = outcome;
+  const requestedMs = clock.monotonicMs();
+  const attempt = await outbox.advance(instanceId, (now) => claimSend(now, due.event, clock.now()));
+  if (attempt === undefined) return false;
   const sent = { event: due.event, attempt };
-  if (isToBeRepeated(outcome, result)) {
+  const isLate = clock.monotonicMs() - requestedMs > MAX_CLAIM_MS;
+  const result = isLate ? undefined : await deliverTraced(deps, due, session, prepared);
+  if (!result || (isStopped(result) && due.event !== 'session.finalized')) {
     await untilStored(deps, requestedMs, signal, () =>
       outbox.advance(instanceId, (now) => releaseSend(now, sent, clock.now())),
     );
@@ -75,17 +80,13 @@ export async function sendEvent(
   return true;
 }
 
-/** Whether nothing was sent for a reason of our own: the claim came too late, or the service stopped. */
-function isToBeRepeated({ type }: SendClaimOutcome, result: DeliveryResult): boolean {
-  return type === 'unused' && (isStopped(result) || result.error?.code === 'timeout');
-}
-
+/** Whether the service stopped; the event may have been sent or not. */
 function isStopped({ error }: DeliveryResult): boolean {
   return error?.code === 'aborted';
 }
 
 type Prepared =
-  | (Omit<DeliveryRequest, 'beforeLastByte'> & {
+  | (DeliveryRequest & {
       readonly error?: undefined;
       readonly traceparent: string | undefined;
     })

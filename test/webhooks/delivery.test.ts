@@ -19,7 +19,6 @@ import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const secrets = [makeSigningSecret()];
 const body = '{"event":"session.ended"}';
-const beforeLastByte = async () => undefined;
 const cleanups = useCleanups();
 
 describe('signatureHeaders', () => {
@@ -159,7 +158,7 @@ describe('deliver', () => {
   ])('reports %s without throwing', async (_what, url, code) => {
     const target = { url, headers: [] };
     const result = await deliver(
-      { target, body, secrets, deliveryId: 'delivery-1', beforeLastByte },
+      { target, body, secrets, deliveryId: 'delivery-1' },
       { client: guarded(), clock: systemClock },
     );
     expect(result).toMatchObject({ ok: false, error: { code } });
@@ -173,7 +172,7 @@ describe('deliver', () => {
   ])('turns a failure %s into a result', async (_what, failure, code) => {
     const client = { request: () => Promise.reject(failure) };
     const target = { url: 'https://no.test/', headers: [] };
-    const request = { target, body, secrets, deliveryId: 'delivery-1', beforeLastByte };
+    const request = { target, body, secrets, deliveryId: 'delivery-1' };
     const result = await deliver(request, { client, clock: systemClock });
     expect(result).toMatchObject({ ok: false, error: { code, cause: failure } });
     expect(result.error?.message).not.toContain('secret detail');
@@ -192,7 +191,6 @@ function send(
       body,
       secrets,
       deliveryId: 'delivery-1',
-      beforeLastByte,
     },
     { client: guarded(clock), clock },
   );

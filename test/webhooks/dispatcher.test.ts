@@ -57,8 +57,7 @@ function scene(outbox: Partial<Outbox> = {}) {
     releases: { find: async () => release },
     secrets: { signing: async () => [makeSigningSecret()] },
     client: {
-      async request({ body, confirmBeforeLastByte }: GuardedRequest) {
-        await confirmBeforeLastByte?.();
+      async request({ body }: GuardedRequest) {
         received.push(JSON.parse(String(body)));
         await receiver.answers;
         return {

@@ -38,14 +38,14 @@ interface JobContext {
 }
 
 /** Puts the job back into the queue; any node may take it after the delay. */
-export interface JobRetry {
+interface JobRetry {
   readonly again: true;
   readonly afterMs: number;
 }
 
 type JobHandler<Data> = (data: Data, context: JobContext) => Promise<JobRetry | undefined>;
 
-export interface JobWorker {
+interface JobWorker {
   /** Takes no new jobs. Running jobs continue. */
   pause(): Promise<void>;
   /** Takes no new jobs and waits for the running ones. Idempotent. */
