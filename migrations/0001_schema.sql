@@ -530,9 +530,11 @@ CREATE TABLE calls (
   -- What supervisors do with the call while it is in progress; null before the first control.
   supervision json,
   created_at timestamptz NOT NULL,
-  -- When a scheduled call is placed, and when it is tried again after it could not be placed.
+  -- When a scheduled call is to be placed.
   not_before timestamptz,
-  retry_at timestamptz,
+  -- When it is placed, or tried again, or its claim ends; null once it is queued.
+  next_at timestamptz,
+  claim_id uuid,
   -- When a node took it out of the queue; null while it waits there.
   claimed_at timestamptz,
   started_at timestamptz,
@@ -562,7 +564,8 @@ CREATE UNIQUE INDEX calls_one_live_outbound ON calls (project_id, to_number)
   WHERE direction = 'outbound' AND status IN ('queued', 'dialing', 'ringing', 'in_progress');
 -- The calls that hold slots of their project and trunk, from which lost counts are rebuilt.
 CREATE INDEX calls_live ON calls (project_id, trunk_id) WHERE status IN ('dialing', 'ringing', 'in_progress');
-CREATE INDEX calls_scheduled ON calls (greatest(not_before, retry_at)) WHERE status = 'scheduled';
+CREATE INDEX calls_due ON calls (next_at) WHERE status = 'scheduled';
+CREATE INDEX calls_due_of_project ON calls (project_id, next_at) WHERE status = 'scheduled';
 CREATE INDEX calls_scheduled_of_project ON calls (project_id, to_number) WHERE status = 'scheduled';
 -- Carriers may send any text as a number, and an index takes no long ones.
 CREATE INDEX calls_of_customer ON calls

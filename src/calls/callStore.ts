@@ -50,11 +50,6 @@ export interface CallStore {
   /** Claims a queued call for a node. @returns Undefined when the call is no longer queued. */
   claim(id: string, nodeId: string, at: string): Promise<Call | undefined>;
   /**
-   * Takes scheduled calls that are due, each for one node at a time: until `retryAt` no other call of this method returns
-   * them, and then they are due again.
-   */
-  takeDue(now: Date, retryAt: Date, limit: number): Promise<Call[]>;
-  /**
    * Queues a scheduled call.
    *
    * @returns The queued call; undefined when it is scheduled no longer.

@@ -10,7 +10,7 @@ import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { CallControl } from '../../calls/runner/callControl.ts';
 import { CallFinisher } from '../../calls/runner/callFinisher.ts';
 import { type AcceptCallDeps, acceptCall } from '../../calls/setup/acceptCall.ts';
-import { type DueCallsDeps, startDueCalls } from '../../calls/setup/dueCalls.ts';
+import { type DueCallsDeps, dueCallsWork } from '../../calls/setup/dueCalls.ts';
 import { readTrunkHealth } from '../../calls/trunks/trunkHealth.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import { CHECKPOINT_STALE_MS, recoverInterruptedTurn } from '../../engine/session/interruptedTurn.ts';
@@ -23,6 +23,7 @@ import { redisNodeBus } from '../../infra/redis/nodes/nodeBus.ts';
 import { redisSipRejections } from '../../infra/redis/nodes/sipRejections.ts';
 import { redisTrunkHealth } from '../../infra/redis/nodes/trunkHealth.ts';
 import { redisCallQueue } from '../../infra/redis/queues/callQueue.ts';
+import { Worker } from '../../work/worker.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import type { NodeContext } from '../node/node.ts';
 
@@ -127,7 +128,13 @@ export function buildCalls(
     service: callService(node, conversations, recordings, ports, limiter, control),
     startSweeper() {
       lifecycle.onClose(startCallSweeper(nodeDeps));
-      lifecycle.onClose(startDueCalls(nodeDeps));
+      const worker = new Worker({
+        ...dueCallsWork(nodeDeps, node.storage.work.scheduledCalls),
+        clock,
+        onError,
+      });
+      lifecycle.onClose(() => worker.close());
+      worker.start();
     },
     async registerNode() {
       lifecycle.onClose(await registerNode(nodeDeps));

@@ -68,7 +68,10 @@ export function buildTests(
     history: storage.stores.history,
     releaseFor: (projectId, draft) => releaseFor(storage.stores, projectId, draft),
     requireVendorQuotas: (projectId) => requireVendorQuotas(node.dayQuotas, projectId),
-    wake: { chat: announcer({ jobs, onError }, 'test-runs'), phone: announcer({ jobs, onError }, 'test-calls') },
+    wake: {
+      chat: announcer({ jobs, onError }, 'test-runs'),
+      phone: announcer({ jobs, onError }, 'test-calls'),
+    },
     liveEvents,
     recordingUrl: (key) => recordings.url(key),
     clock,

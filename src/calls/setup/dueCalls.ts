@@ -1,7 +1,8 @@
-import { repeat } from '../../base/async/repeat.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
+import type { Again, LeasedWork } from '../../work/work.ts';
+import type { WorkKind } from '../../work/worker.ts';
 import { type Call, type CallEndReason, orderedAt } from '../call.ts';
 import { callEvent } from '../callEvents.ts';
 import type { CallStore } from '../callStore.ts';
@@ -9,16 +10,15 @@ import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { CallFinisher } from '../runner/callFinisher.ts';
 import { alreadyQueued, enqueue, type PlacementDeps, releaseLock } from './acceptCall.ts';
 
-/** The poll interval, which is the longest delay of a scheduled call. */
-const POLL_MS = 1_000;
 /** The delay until any node retries a call that could not be placed. */
 const RETRY_MS = 10_000;
 /** A number that is in another call for longer is not called any more. */
 const MAX_LATE_MS = 15 * 60_000;
-const BATCH = 50;
+/** Calls that a node places at once; each takes a few milliseconds. */
+const MAX_RUNNING = 50;
 
 export interface DueCallsDeps extends PlacementDeps {
-  readonly calls: Pick<CallStore, 'takeDue' | 'queueScheduled'>;
+  readonly calls: Pick<CallStore, 'find' | 'queueScheduled'>;
   readonly limiter: Pick<CallLimiter, 'admitOrder'>;
   readonly finisher: Pick<CallFinisher, 'finish'>;
   /** Publishes live events; undefined when the service publishes none. */
@@ -26,29 +26,21 @@ export interface DueCallsDeps extends PlacementDeps {
   readonly clock: Clock;
 }
 
-/** Places scheduled calls when they are due; any number of nodes may. @returns A function that stops it; idempotent. */
-export function startDueCalls(deps: DueCallsDeps): () => Promise<void> {
-  return repeat(
-    deps.clock,
-    POLL_MS,
-    () => placeDueCalls(deps),
-    (error) => deps.onError(error, 'scheduled calls not read, retrying'),
-  );
-}
-
-export async function placeDueCalls(deps: DueCallsDeps): Promise<void> {
-  const { calls, clock, onError } = deps;
-  const nowMs = clock.now();
-  const due = await calls.takeDue(new Date(nowMs), new Date(nowMs + RETRY_MS), BATCH);
-  await Promise.all(
-    due.map((call) =>
-      place(deps, call).catch((error: unknown) => onError(error, 'scheduled call not placed, retrying')),
-    ),
-  );
+/** The placing of scheduled calls, as a kind of work. */
+export function dueCallsWork(deps: DueCallsDeps, rows: LeasedWork): WorkKind {
+  return {
+    name: 'scheduled calls',
+    rows,
+    async run({ id, projectId }) {
+      const call = await deps.calls.find(projectId, id);
+      return call?.status === 'scheduled' ? await place(deps, call) : undefined;
+    },
+    maxRunning: MAX_RUNNING,
+  };
 }
 
 /** Locks its number, counts it in the project's limits, and queues it, as a call that is placed at once. */
-async function place(deps: DueCallsDeps, call: Call): Promise<void> {
+async function place(deps: DueCallsDeps, call: Call): Promise<Again | undefined> {
   const { lock, clock } = deps;
   const { projectId, toNumber, id } = call;
   if ((await lock.acquire(projectId, toNumber, id)) === undefined) {
@@ -62,23 +54,29 @@ async function place(deps: DueCallsDeps, call: Call): Promise<void> {
     await releaseLock(deps, call);
     return await refuse(deps, call, error);
   }
-  // Canceled meanwhile.
-  if (!queued) return await releaseLock(deps, call);
-  deps.liveEvents?.publish(callEvent('call.queued', queued));
-  await enqueue(deps, queued);
+  if (queued) {
+    deps.liveEvents?.publish(callEvent('call.queued', queued));
+    await enqueue(deps, queued);
+  } else await releaseLock(deps, call); // canceled meanwhile
+  return undefined;
 }
 
 /** Ends a call that may not be placed; one that may be soon is tried again. */
-async function refuse({ finisher, clock }: DueCallsDeps, call: Call, error: unknown): Promise<void> {
+async function refuse(
+  { finisher, clock }: DueCallsDeps,
+  call: Call,
+  error: unknown,
+): Promise<Again | undefined> {
   const endReason = refusalReason(error);
   if (endReason === undefined) throw error;
   const isLate = clock.now() - Date.parse(orderedAt(call)) > MAX_LATE_MS;
-  if (isPassing(error) && !isLate) return;
+  if (isPassing(error) && !isLate) return { afterMs: RETRY_MS };
   await finisher.finish(call, null, {
     status: 'failed',
     endReason,
     endedAt: new Date(clock.now()).toISOString(),
   });
+  return undefined;
 }
 
 function refusalReason(error: unknown): CallEndReason | undefined {

@@ -42,7 +42,7 @@ import { webhookDeliveryStore } from './webhooks/webhookDeliveries.ts';
 import { webhookOutbox } from './webhooks/webhookOutbox.ts';
 import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
 import { leasedWork } from './work/claims.ts';
-import { WORK_TABLES } from './work/tables.ts';
+import { SCHEDULED_CALLS, WORK_TABLES } from './work/tables.ts';
 
 /** Creates all stores over one database, and over its transactions. */
 export function createStorage(database: Database, sealer: Sealer) {
@@ -61,6 +61,7 @@ export function createStorage(database: Database, sealer: Sealer) {
     customers: customerStore(database),
     work: {
       ingestion: leasedWork(database, WORK_TABLES.ingestion),
+      scheduledCalls: leasedWork(database, SCHEDULED_CALLS),
       testRuns: leasedWork(database, WORK_TABLES['test-runs']),
       testCalls: leasedWork(database, WORK_TABLES['test-calls']),
     },

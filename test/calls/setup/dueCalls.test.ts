@@ -3,7 +3,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { CallwayError } from '../../../src/base/errors.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import type { CallEnd } from '../../../src/calls/runner/callFinisher.ts';
-import { type DueCallsDeps, placeDueCalls, startDueCalls } from '../../../src/calls/setup/dueCalls.ts';
+import { type DueCallsDeps, dueCallsWork } from '../../../src/calls/setup/dueCalls.ts';
+import type { LeasedWork } from '../../../src/work/work.ts';
+import { Worker } from '../../../src/work/worker.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
 
@@ -13,7 +15,7 @@ const RETRY_MS = 10_000;
 
 let clock: ReturnType<typeof createSimulatedClock>;
 let stored: Call;
-let retryAtMs: number;
+let dueAtMs: number;
 let holder: string | undefined;
 let problem: Error | undefined;
 let queue: string[];
@@ -23,18 +25,14 @@ let errors: string[];
 beforeEach(() => {
   clock = createSimulatedClock(Date.parse(AT));
   stored = makeCall({ status: 'scheduled', nodeId: null, notBefore: later(5) });
-  [retryAtMs, holder, problem, queue, ended, errors] = [0, undefined, undefined, [], [], []];
+  dueAtMs = Date.parse(stored.notBefore ?? '');
+  [holder, problem, queue, ended, errors] = [undefined, undefined, [], [], []];
 });
 
 const deps = (): DueCallsDeps => ({
   clock,
   calls: {
-    async takeDue(now, retryAt) {
-      const dueMs = Math.max(Date.parse(stored.notBefore ?? ''), retryAtMs);
-      if (stored.status !== 'scheduled' || dueMs > now.getTime()) return [];
-      retryAtMs = retryAt.getTime();
-      return [stored];
-    },
+    find: async () => stored,
     async queueScheduled() {
       if (stored.status !== 'scheduled') return undefined;
       stored = { ...stored, status: 'queued' };
@@ -68,10 +66,23 @@ const deps = (): DueCallsDeps => ({
   onError: (_error, what) => void errors.push(what),
 });
 
+/** The stored call, while it is scheduled. */
+const rows: LeasedWork = {
+  async claimDue(now) {
+    if (stored.status !== 'scheduled' || dueAtMs > now.getTime()) return [];
+    return [{ id: stored.id, projectId: stored.projectId }];
+  },
+  renew: async (ids) => new Set(ids),
+  async settle(_id, nextAt) {
+    dueAtMs = nextAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  },
+};
+
 /** Lets time pass, and places what is due then. */
-const after = async (ms: number) => {
+const after = async (ms: number, change: Partial<DueCallsDeps> = {}) => {
   clock.advance(ms);
-  await placeDueCalls(deps());
+  const changed = { ...deps(), ...change };
+  await new Worker({ ...changed, ...dueCallsWork(changed, rows), finishMs: 1 }).close();
 };
 const lockElsewhere = () => {
   holder = 'another';
@@ -89,21 +100,13 @@ test('A scheduled call is queued when it is due, and not before', async () => {
   expect([stored.status, holder, queue]).toEqual(['queued', stored.id, [stored.id]]);
 });
 
-test('Due calls are looked for each second', async () => {
-  clock.advance(DUE_MS);
-  const stop = startDueCalls(deps());
-  clock.advance(1_000);
-  await stop();
-  expect([stored.status, clock.pendingTimers()]).toEqual(['queued', 0]);
-});
-
 test.each([
   ['its number is in another call', lockElsewhere, []],
   ['its project has reached its rate', () => refuseFor(limit('call_rate_exceeded')), []],
   [
     'a store is away',
     () => refuseFor(new Error('away')),
-    Array(2).fill('scheduled call not placed, retrying'),
+    Array(2).fill('scheduled calls not finished, retrying later'),
   ],
 ])('A call is placed later while %s', async (_why, disturb, expected) => {
   disturb();
@@ -139,9 +142,7 @@ test.each([
 });
 
 test('A call that is canceled while it becomes due leaves no lock', async () => {
-  clock.advance(DUE_MS);
-  await placeDueCalls({
-    ...deps(),
+  await after(DUE_MS, {
     limiter: {
       async admitOrder() {
         stored = { ...stored, status: 'canceled' };

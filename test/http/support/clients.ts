@@ -47,7 +47,7 @@ export function useClients() {
 }
 
 /** Connects as the product does, but trusts the certificates of the tests' servers. */
-export const trustingTestAuthority: BuildConnector = (options) =>
+const trustingTestAuthority: BuildConnector = (options) =>
   buildConnector({ ...options, ca: testAuthority() });
 
 export function get(url: string): GuardedRequest {

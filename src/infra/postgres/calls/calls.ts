@@ -87,9 +87,6 @@ function callRecords(
          WHERE id = $1 AND status = 'queued' AND node_id IS NULL RETURNING ${callSelection()}`,
         [id, nodeId, at],
       ),
-    async takeDue(now, retryAt, limit) {
-      return (await database.query<CallRow>(TAKE_DUE, [now, retryAt, limit])).map(fromCallRow);
-    },
     queueScheduled: (call, at) => orQueued(one(QUEUE_SCHEDULED, [call.id, at]), call),
     async replaceCallbacks(projectId, toNumber, at) {
       return (await database.query<CallRow>(REPLACE_CALLBACKS, [projectId, toNumber, at])).map(fromCallRow);
@@ -188,10 +185,12 @@ function callMedia(
 
 /** Inserts a call and its session; neither when the session id is in use. */
 const insertAfter = (taken: number): string => {
-  const values = callColumns.map(({ type }, index) => `$${taken + index + 1}::${type}`).join(', ');
+  const values = callColumns.map(({ type }, index) => `$${taken + index + 1}::${type}`);
+  const dueAt = values[callColumns.findIndex(({ name }) => name === 'notBefore')];
   return `
   WITH ${INSERT_SESSION}, call AS (
-    INSERT INTO calls (${callColumns.map(({ column }) => column).join(', ')}) SELECT ${values} FROM session
+    INSERT INTO calls (${callColumns.map(({ column }) => column).join(', ')}, next_at)
+    SELECT ${values.join(', ')}, ${dueAt} FROM session
     RETURNING id
   )
   SELECT id FROM call`;
@@ -209,15 +208,6 @@ const updateTo = (set: string): string => `
     SELECT instance_id, $3::text, $4::timestamptz, $5::json FROM changed WHERE $3::text IS NOT NULL
   )
   SELECT ${callSelection()} FROM changed`;
-
-/** The expression of the index `calls_scheduled`. Postponed calls are due later. */
-const DUE_AT = 'greatest(not_before, retry_at)';
-
-const TAKE_DUE = `
-  UPDATE calls SET retry_at = $2 WHERE id IN (
-    SELECT id FROM calls WHERE status = 'scheduled' AND ${DUE_AT} <= $1
-    ORDER BY ${DUE_AT} LIMIT $3 FOR UPDATE SKIP LOCKED
-  ) RETURNING ${callSelection()}`;
 
 const QUEUE_SCHEDULED = `
   WITH queued AS (

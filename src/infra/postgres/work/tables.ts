@@ -9,6 +9,9 @@ export const WORK_TABLES = {
   'test-calls': { name: 'test_lanes', key: 'id', where: "channel = 'phone'" },
 } as const satisfies Record<string, WorkTable>;
 
+/** The scheduled calls; no queue of jobs, since nearly all of them wait for their time. */
+export const SCHEDULED_CALLS: WorkTable = { name: 'calls', key: 'id', where: "status = 'scheduled'" };
+
 /** Returns how much work of each kind there is. */
 export async function workDepths(database: Queryable, now: Date): Promise<Map<string, WorkDepth>> {
   const depths = Object.entries(WORK_TABLES).map(

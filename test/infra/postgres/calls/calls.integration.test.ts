@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { Call } from '../../../../src/calls/call.ts';
 import { removeExpired } from '../../../../src/infra/postgres/retention.ts';
+import { leasedWork } from '../../../../src/infra/postgres/work/claims.ts';
+import { SCHEDULED_CALLS } from '../../../../src/infra/postgres/work/tables.ts';
 import { makeCall } from '../support/calls.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
@@ -247,7 +249,13 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
     const scheduled = (change: Partial<Call> = {}) =>
       keep({ status: 'scheduled', notBefore: later(1000), ...change });
     const due = async (ms: number, retryMs = ms + 10) =>
-      (await world.stores.calls.takeDue(date(ms), date(retryMs), 10)).map(({ id }) => id);
+      (
+        await leasedWork(opened.database, SCHEDULED_CALLS).claimDue(date(ms), date(retryMs), {
+          rows: 10,
+          perProject: 10,
+          leftByProject: new Map(),
+        })
+      ).map(({ id }) => id);
 
     test('are taken by one node when they are due, and again when they were not queued', async () => {
       const other = await scheduled({ notBefore: later(900), toNumber: '+886900000001' });

@@ -23,7 +23,7 @@ describe.each(redisServers)('Announced work on $name', ({ open }) => {
     for (const node of nodes) listenOver(node, 'letters', woken);
     for (const node of nodes) listenOver(node, 'parcels', others);
     await vi.waitFor(() => expect(woken).toHaveBeenCalledTimes(1), 10_000);
-    for (let letter = 0; letter < 20; letter += 1) await announce(`${letter}`);
+    for (let letter = 0; letter < 20; letter += 1) await announce(`letter ${letter}`);
     await vi.waitFor(() => expect(woken).toHaveBeenCalledTimes(21), 10_000);
     await announce('early');
     await vi.waitFor(() => expect(woken).toHaveBeenCalledTimes(22), 10_000);
