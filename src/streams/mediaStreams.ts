@@ -4,11 +4,11 @@ import type { Clock } from '../base/values/clock.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { VoiceNode } from '../calls/nodes/voiceNodeRegistry.ts';
 import type { StartSessionDeps } from '../calls/setup/startSession.ts';
+import type { StreamOpening } from '../conversation/streams/audioStream.ts';
 import { type DialectName, findDialect } from '../dialects/index.ts';
 import { isSignedByTwilio, SIGNATURE_HEADER, type SignedRequest } from '../dialects/twilioSignature.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { NewSession } from '../engine/session/session.ts';
-import type { StreamOpening } from '../voice/audioStream.ts';
 import {
   makeTicket,
   type RelayGrant,

@@ -1,10 +1,10 @@
 import type { WidgetMinutes, WidgetSessions } from '../agents/accounts/widgetToken.ts';
 import { repeat } from '../base/async/repeat.ts';
 import type { Clock } from '../base/values/clock.ts';
+import type { AudioStream } from '../conversation/streams/audioStream.ts';
+import type { TextStream } from '../conversation/streams/textStream.ts';
 import { findDialect, isTextDialect } from '../dialects/index.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import type { TextStream } from '../text/textStream.ts';
-import type { AudioStream } from '../voice/audioStream.ts';
 import { acceptStream, acceptTextStream } from './acceptStream.ts';
 import type { JambonzApplications } from './jambonzApplications.ts';
 import type { StreamSlots } from './mediaStreams.ts';

@@ -2,6 +2,12 @@ import { limitDigits } from '../base/async/messageLimit.ts';
 import { createEmitter, type Emitter } from '../base/emitter.ts';
 import type { Clock, Timer } from '../base/values/clock.ts';
 import type {
+  AudioStream,
+  AudioStreamEvents,
+  EarlyInput,
+  StreamInfo,
+} from '../conversation/streams/audioStream.ts';
+import type {
   DialectConnection,
   DialectServer,
   GatewayMessageHandler,
@@ -17,7 +23,6 @@ import type {
   TransferStatus,
 } from '../media/agentStream/streamClient.ts';
 import { FRAME_MS } from '../media/codecs/codec.ts';
-import type { AudioStream, AudioStreamEvents, EarlyInput, StreamInfo } from '../voice/audioStream.ts';
 import {
   CLOSE_GOING_AWAY,
   CLOSE_NORMAL,

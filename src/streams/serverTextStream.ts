@@ -1,9 +1,9 @@
 import { tokenBucket } from '../base/async/messageLimit.ts';
 import { createEmitter, type Emitter } from '../base/emitter.ts';
 import type { Clock } from '../base/values/clock.ts';
+import type { TextStream, TextStreamEvents, TextStreamInfo } from '../conversation/streams/textStream.ts';
 import type { StreamMessage } from '../dialects/dialect.ts';
 import type { TextGatewayHandler, TextPart, TextServer } from '../dialects/textDialect.ts';
-import type { TextStream, TextStreamEvents, TextStreamInfo } from '../text/textStream.ts';
 import { ENDING_CODES } from './serverStream.ts';
 import { CLOSE_NORMAL, CLOSE_POLICY_VIOLATION, type StreamSocket } from './transport/streamSocket.ts';
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { traceLogFields } from '../base/tracing.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
+import type { TextStream } from '../conversation/streams/textStream.ts';
 import { loggingTurns } from '../conversation/turns/turnLog.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../engine/session/interruptedTurn.ts';
 import { sessionPolicy } from '../engine/session/sessionPolicy.ts';
 import { TextSession, type TextSessionDeps } from './textSession.ts';
-import type { TextStream } from './textStream.ts';
 
 export interface ServeTextStreamDeps
   extends Omit<TextSessionDeps, 'stream' | 'engine' | 'checkpoints' | 'onError'>,

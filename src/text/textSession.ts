@@ -3,6 +3,7 @@ import { CallwayError } from '../base/errors.ts';
 import type { Clock, Timer } from '../base/values/clock.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
 import { STREAM_RESUMED } from '../conversation/speech/fallbackPhrases.ts';
+import type { TextStream } from '../conversation/streams/textStream.ts';
 import {
   checkDigitTimeout,
   type DtmfEntry,
@@ -25,7 +26,6 @@ import type { LiveEvents } from '../events/liveEvents.ts';
 import type { CallCommand } from '../media/agentStream/streamClient.ts';
 import { GatewayLanguage } from './gatewayLanguage.ts';
 import { TextSpeech } from './textSpeech.ts';
-import type { TextStream } from './textStream.ts';
 
 /** The interval at which timeouts are checked. */
 const TICK_MS = 100;

@@ -1,9 +1,9 @@
 import type { AnswerSpeech, AnswerSpeechEvents, HeardSource } from '../conversation/speech/answerSpeech.ts';
 import type { InterruptionPolicy } from '../conversation/speech/piecePolicies.ts';
 import { estimatedMs, speakableEnd, spokenForm } from '../conversation/speech/spokenText.ts';
+import type { TextStream } from '../conversation/streams/textStream.ts';
 import type { CurrentNode } from '../engine/turn/delivery.ts';
 import type { SpokenAnswer } from '../models/ports/chatModel.ts';
-import type { TextStream } from './textStream.ts';
 import { shareOf, textUntil } from './wordsHeard.ts';
 
 /** The time from the first text to the first sound: the network and the gateway's synthesis. */

@@ -1,5 +1,5 @@
+import type { AudioStream } from '../conversation/streams/audioStream.ts';
 import type { Utterance } from '../conversation/turnDetection/speechActivity.ts';
-import type { AudioStream } from './audioStream.ts';
 import type { AgentSpeech } from './speech/agentSpeech.ts';
 
 /** Frames of 20 ms between two looks at what was heard: a reader follows words, not samples. */

@@ -1,7 +1,7 @@
+import type { AudioStream } from '../conversation/streams/audioStream.ts';
 import { type AgentTurnQueue, NOTHING_SAID } from '../conversation/turns/agentTurnQueue.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { AgentControl, PeerRequest } from '../media/agentStream/streamClient.ts';
-import type { AudioStream } from './audioStream.ts';
 import type { TurnController } from './turnController.ts';
 
 export interface SupervisedAgentDeps {

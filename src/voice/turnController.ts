@@ -2,6 +2,7 @@ import { switchedLanguage } from '../agents/speech/language.ts';
 import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock } from '../base/values/clock.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
+import type { AudioStream } from '../conversation/streams/audioStream.ts';
 import { isBackchannel } from '../conversation/turnDetection/backchannel.ts';
 import { unansweredText } from '../conversation/turnDetection/callerTurn.ts';
 import {
@@ -28,7 +29,6 @@ import type { TurnInput } from '../engine/turn/turn.ts';
 import { ModelError } from '../models/ports/modelError.ts';
 import type { Recognizer } from '../models/ports/recognizer.ts';
 import type { Transcript } from '../models/ports/speechToText.ts';
-import type { AudioStream } from './audioStream.ts';
 import type { SpeechRecognition } from './recognition/speechRecognition.ts';
 import type { TurnSignal } from './recognition/streamTranscription.ts';
 import type { AgentSpeech } from './speech/agentSpeech.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-
+import type { AudioStream } from '../../src/conversation/streams/audioStream.ts';
 import { ActiveStreams } from '../../src/streams/activeStreams.ts';
-import type { AudioStream } from '../../src/voice/audioStream.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));

@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { WebSocket } from 'ws';
 
 import { systemClock } from '../../src/base/values/clock.ts';
+import type { AudioStreamEvents } from '../../src/conversation/streams/audioStream.ts';
 import type { DialectName } from '../../src/dialects/index.ts';
 import { acceptStream } from '../../src/streams/acceptStream.ts';
 import { MAX_BYTES_BEFORE_START } from '../../src/streams/awaitStart.ts';
 import type { ServerStream } from '../../src/streams/serverStream.ts';
-import type { AudioStreamEvents } from '../../src/voice/audioStream.ts';
 import { detectLeaks } from '../support/leaks.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { openSocketPair, type SocketPair } from './support/socketPair.ts';

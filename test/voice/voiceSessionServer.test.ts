@@ -1,12 +1,12 @@
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { AgentRelease } from '../../src/agents/release.ts';
+import type { StreamInfo } from '../../src/conversation/streams/audioStream.ts';
 import type { HistoryEvent, Session } from '../../src/engine/session/session.ts';
 import { createBreakers } from '../../src/models/failover/circuitBreaker.ts';
 import { ModelError } from '../../src/models/ports/modelError.ts';
 import type { ProviderFallback, SpeechProviders } from '../../src/models/selection/callProviders.ts';
 import type { TextBotListener } from '../../src/text/textBot.ts';
-import type { StreamInfo } from '../../src/voice/audioStream.ts';
 import { createVoiceSessionServer, type VoiceSessionServerDeps } from '../../src/voice/voiceSessionServer.ts';
 import { type MemoryEngine, memoryEngine, PROJECT } from '../support/memoryEngine.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 
 import type { Clock } from '../../base/values/clock.ts';
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import { chooseSubprotocol } from '../../dialects/index.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { acceptStream } from '../../streams/acceptStream.ts';
-import type { AudioStream } from '../../voice/audioStream.ts';
 
 export interface SimulatorAudio {
   /** Connects a call's audio to this process. @throws {Error} When the call ends first. */

@@ -5,8 +5,8 @@ import type {
 } from '../../agents/speech/providerCredentials.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import type { StartSessionDeps } from '../../calls/setup/startSession.ts';
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
-import type { AudioStream } from '../../voice/audioStream.ts';
 import type { ThreadContext } from '../node/threadContext.ts';
 
 /** What a session's first words need from the database, beside the session. */

@@ -4,6 +4,8 @@ import { createSealer } from '../../base/sealer.ts';
 import { systemClock } from '../../base/values/clock.ts';
 import { advertisedAddress, httpUrl } from '../../calls/nodes/nodeAddress.ts';
 import { VoiceNodeRegistration } from '../../calls/nodes/voiceNodeRegistry.ts';
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
+import type { TextStream } from '../../conversation/streams/textStream.ts';
 import { findDialect } from '../../dialects/index.ts';
 import { DatabaseClock } from '../../infra/postgres/databaseClock.ts';
 import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
@@ -15,8 +17,6 @@ import { createAudioOpener, JambonzApplications } from '../../streams/jambonzApp
 import { serveStream } from '../../streams/serveStream.ts';
 import { AdmittedTickets, type StreamGrant } from '../../streams/streamTickets.ts';
 import { listenForStreams } from '../../streams/transport/streamListener.ts';
-import type { TextStream } from '../../text/textStream.ts';
-import type { AudioStream } from '../../voice/audioStream.ts';
 import type {
   VoiceThreadEvents,
   VoiceThreadMethods,

@@ -3,6 +3,7 @@ import { allowedTarget, type TransferTarget, type TransferTargetInput } from '..
 import { type Tracer, traceLogFields } from '../../base/tracing.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MakeId } from '../../base/values/ids.ts';
+import type { StreamParty } from '../../conversation/streams/audioStream.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
@@ -10,7 +11,6 @@ import type { MediaSamples } from '../../media/mediaSamples.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 import type { MusicSource } from '../../media/session/holdMusic.ts';
 import type { SupervisorAddress } from '../../media/supervision/supervisorStream.ts';
-import type { StreamParty } from '../../voice/audioStream.ts';
 import { type Call, expectsRecording, projectNumber } from '../call.ts';
 import type { CallMetrics } from '../callMetrics.ts';
 import { callPolicy } from '../callPolicy.ts';

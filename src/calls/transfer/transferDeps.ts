@@ -1,8 +1,8 @@
 import type { TransferTarget } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/values/clock.ts';
+import type { StreamParty } from '../../conversation/streams/audioStream.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
-import type { StreamParty } from '../../voice/audioStream.ts';
 import type { CallEvent } from '../runner/callMachine.ts';
 import type { CallLeg } from '../telephony.ts';
 import type { HoldMusicPlayer } from './holdMusicPlayer.ts';

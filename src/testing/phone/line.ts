@@ -2,8 +2,8 @@ import { CallwayError } from '../../base/errors.ts';
 import { type ExpectedTestCalls, TEST_NUMBER, type TestCall } from '../../calls/setup/testCall.ts';
 import type { CallLeg, LegEnd, Telephony } from '../../calls/telephony.ts';
 import { type Trunk, trunkInput } from '../../calls/trunks/trunk.ts';
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
-import type { AudioStream } from '../../voice/audioStream.ts';
 
 const RING_TIMEOUT_MS = 30_000;
 /** A busy machine may not open a connection in time. */

@@ -1,4 +1,4 @@
-import type { AudioStream } from '../../voice/audioStream.ts';
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import { StreamClosedError } from './listener.ts';
 
 const FRAME_MS = 10;

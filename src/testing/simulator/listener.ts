@@ -1,6 +1,6 @@
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import { FRAME_MS } from '../../media/codecs/codec.ts';
 import type { VoiceActivityDetection } from '../../models/ports/voiceActivity.ts';
-import type { AudioStream } from '../../voice/audioStream.ts';
 
 /** Shorter pauses are part of a sentence. */
 const HANGOVER_MS = 200;

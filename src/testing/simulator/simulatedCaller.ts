@@ -1,6 +1,6 @@
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import type { TextToSpeech } from '../../models/ports/textToSpeech.ts';
 import type { VoiceActivityDetection } from '../../models/ports/voiceActivity.ts';
-import type { AudioStream } from '../../voice/audioStream.ts';
 import { SpeechListener, StreamClosedError } from './listener.ts';
 import type { Step } from './script.ts';
 import { beep, noise, onLine, soundOfFile } from './sounds.ts';

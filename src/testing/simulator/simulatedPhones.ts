@@ -3,8 +3,8 @@ import type { Clock } from '../../base/values/clock.ts';
 import { normalizeNumber } from '../../base/values/e164.ts';
 import type { CallLeg, InboundCall, LegEnd, Telephony } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
-import type { AudioStream } from '../../voice/audioStream.ts';
 import { type Behaviour, type BehaviourInput, behaviour } from './script.ts';
 import {
   runSimulatedCaller,

@@ -1,8 +1,8 @@
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import type { TurnSettings } from '../../conversation/turnDetection/turnSettings.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { Recognizer } from '../../models/ports/recognizer.ts';
 import type { RecognitionOptions, SpeechToText, Transcript } from '../../models/ports/speechToText.ts';
-import type { AudioStream } from '../audioStream.ts';
 import type { CallSpeech } from '../speech/callSpeech.ts';
 import { CallTranscription } from './callTranscription.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/values/clock.ts';
 import { WrittenText } from '../../conversation/speech/writtenText.ts';
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import { concatenated } from '../../media/pcm16.ts';
-import type { AudioStream } from '../audioStream.ts';
 import type { SessionSynthesis } from './callSpeech.ts';
 
 /** What the caller hears when this node fails. */

@@ -1,6 +1,6 @@
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import type { MarkReport, PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import { FRAME_MS } from '../../media/codecs/codec.ts';
-import type { AudioStream } from '../audioStream.ts';
 
 export interface PlayoutRunDeps {
   readonly stream: AudioStream;

@@ -1,6 +1,6 @@
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import type { MarkReport, PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import { FRAME_MS } from '../../media/codecs/codec.ts';
-import type { AudioStream } from '../audioStream.ts';
 import { PlayoutRun } from './playoutRun.ts';
 
 /** A peer that has not answered a mark or a clear for this long never will; it answers within a frame or two. */

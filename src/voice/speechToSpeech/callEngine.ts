@@ -1,9 +1,9 @@
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
 import type { Clock } from '../../base/values/clock.ts';
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import type { ChatModel } from '../../models/ports/chatModel.ts';
 import type { SpeechToText } from '../../models/ports/speechToText.ts';
 import type { CallEngines, ProviderFallback } from '../../models/selection/callProviders.ts';
-import type { AudioStream } from '../audioStream.ts';
 import { EngineConversation, type EngineConversationDeps } from './engineConversation.ts';
 
 /** Vendors end long connections: one that held this long is made again with the next turn. */

@@ -1,7 +1,7 @@
 import { renderTemplate, type Variables } from '../../agents/pathway/templates.ts';
 import { languageCode } from '../../base/values/languageCode.ts';
+import type { StreamParty } from '../../conversation/streams/audioStream.ts';
 import type { Session } from '../../engine/session/session.ts';
-import type { StreamParty } from '../audioStream.ts';
 
 type Briefing = Extract<StreamParty, { kind: 'briefing' }>;
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../base/values/clock.ts';
-import type { AudioStream, StreamParty } from '../audioStream.ts';
+import type { AudioStream, StreamParty } from '../../conversation/streams/audioStream.ts';
 import { AgentSpeech } from '../speech/agentSpeech.ts';
 import type { SessionSynthesis } from '../speech/callSpeech.ts';
 import type { Announcement } from './announcement.ts';

@@ -1,8 +1,8 @@
 import type { SpeechConfig } from '../../agents/speech/speechConfig.ts';
 import type { Clock } from '../../base/values/clock.ts';
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import type { Recognizer } from '../../models/ports/recognizer.ts';
 import type { VoiceActivityDetection } from '../../models/ports/voiceActivity.ts';
-import type { AudioStream } from '../audioStream.ts';
 import { CallTranscription } from '../recognition/callTranscription.ts';
 import { SpeechRecognition } from '../recognition/speechRecognition.ts';
 import type { CallSpeech } from '../speech/callSpeech.ts';

@@ -1,10 +1,10 @@
 import { currentSpeech } from '../../agents/speech/language.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { AudioStream, StreamParty } from '../../conversation/streams/audioStream.ts';
 import { DEFAULT_LANGUAGE } from '../../conversation/turnDetection/turnSettings.ts';
 import { SessionHistory, type SessionHistoryDeps } from '../../conversation/turns/sessionHistory.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { ReleaseStore } from '../../engine/session/releases.ts';
-import type { AudioStream, StreamParty } from '../audioStream.ts';
 import type { SessionSynthesis } from '../speech/callSpeech.ts';
 import { announcementOf } from './announcement.ts';
 import { Briefing } from './briefing.ts';

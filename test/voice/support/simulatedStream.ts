@@ -1,4 +1,9 @@
 import { createEmitter } from '../../../src/base/emitter.ts';
+import type {
+  AudioStream,
+  AudioStreamEvents,
+  EarlyInput,
+} from '../../../src/conversation/streams/audioStream.ts';
 import { PlayoutQueue } from '../../../src/media/agentStream/playoutQueue.ts';
 import type {
   AgentControl,
@@ -9,7 +14,6 @@ import type {
   TransferStatus,
 } from '../../../src/media/agentStream/streamClient.ts';
 import { concatenated } from '../../../src/media/pcm16.ts';
-import type { AudioStream, AudioStreamEvents, EarlyInput } from '../../../src/voice/audioStream.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 
 const FRAME_MS = 20;

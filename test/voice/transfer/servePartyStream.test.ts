@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { StreamParty } from '../../../src/conversation/streams/audioStream.ts';
 import { draftSession, type SessionMessage } from '../../../src/engine/session/session.ts';
 import { ModelError } from '../../../src/models/ports/modelError.ts';
-import type { StreamParty } from '../../../src/voice/audioStream.ts';
 import type { CallSpeech } from '../../../src/voice/speech/callSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { servePartyStream } from '../../../src/voice/transfer/servePartyStream.ts';

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
+import type { StreamOpening, StreamParty } from '../../../conversation/streams/audioStream.ts';
 import { dialectName } from '../../../dialects/index.ts';
 import type { StreamTickets } from '../../../streams/streamTickets.ts';
 import type { BotTarget } from '../../../text/textBot.ts';
-import type { StreamOpening, StreamParty } from '../../../voice/audioStream.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const relayed = z.object({ relayTo: z.string() });

@@ -1,6 +1,6 @@
-import type { Emitter } from '../base/emitter.ts';
-import type { TextPart } from '../dialects/textDialect.ts';
-import type { StreamOpening } from '../voice/audioStream.ts';
+import type { Emitter } from '../../base/emitter.ts';
+import type { TextPart } from '../../dialects/textDialect.ts';
+import type { StreamOpening } from './audioStream.ts';
 
 /** A conversation as text with a gateway that recognizes and speaks itself, independent of the stream's dialect. */
 export interface TextStream {

@@ -1,5 +1,5 @@
-import type { Emitter } from '../base/emitter.ts';
-import type { CallFacts, Session } from '../engine/session/session.ts';
+import type { Emitter } from '../../base/emitter.ts';
+import type { CallFacts, Session } from '../../engine/session/session.ts';
 import type {
   AgentControl,
   CallCommand,
@@ -9,8 +9,8 @@ import type {
   PeerRequest,
   PlayoutPosition,
   TransferStatus,
-} from '../media/agentStream/streamClient.ts';
-import type { BotTarget } from '../text/textBot.ts';
+} from '../../media/agentStream/streamClient.ts';
+import type { BotTarget } from '../../text/textBot.ts';
 
 /**
  * The audio of one call or web session, independent of the stream's dialect.
