@@ -16,7 +16,9 @@ const layers = [
   ['engine/'],
   ['models/selection/'], // which vendor's model an agent, a node or a project names
   ['knowledge/'],
-  ['(conversation|voice|text)/'],
+  ['conversation/'], // what audio and text share
+  ['voice/(?!voiceSessionServer\\.ts)', 'text/'],
+  ['voice/voiceSessionServer\\.ts'], // picks one of them
   ['calls/'],
   ['webhooks/', 'testing/', 'streams/'],
   [

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Clock } from '../base/values/clock.ts';
-import type { FailedTransfer, StreamOpening, StreamParty } from '../conversation/streams/audioStream.ts';
+import type {
+  BotTarget,
+  FailedTransfer,
+  StreamOpening,
+  StreamParty,
+} from '../conversation/streams/audioStream.ts';
 import type { DialectName } from '../dialects/index.ts';
-import type { BotTarget } from '../text/textBot.ts';
 
 /** What a ticket admits: one audio stream of a session. */
 export interface StreamGrant {

@@ -1,11 +1,11 @@
 import { notFound, unavailable } from '../base/errors.ts';
-import type { AudioStream } from '../conversation/streams/audioStream.ts';
+import type { AudioStream, BotTarget } from '../conversation/streams/audioStream.ts';
 import { SessionHistory, type SessionHistoryDeps } from '../conversation/turns/sessionHistory.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
 import { BotConversation } from './botConversation.ts';
-import type { BotTarget, ConnectTextBot, FetchClip } from './textBot.ts';
+import type { ConnectTextBot, FetchClip } from './textBot.ts';
 
 export interface BotConversationOpenerDeps extends SessionHistoryDeps {
   readonly engine: Pick<ConversationEngine, 'find'>;

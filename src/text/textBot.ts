@@ -1,18 +1,5 @@
+import type { BotTarget } from '../conversation/streams/audioStream.ts';
 import type { BotClip, TextClient, TextPart } from '../dialects/textDialect.ts';
-
-/** A customer's bot, as a stream names it. */
-export interface BotTarget {
-  readonly url: string;
-  /** The dialect of the text turns. */
-  readonly dialect: string;
-  readonly streamId: string;
-  /**
-   * The sealed headers of the request that opens the connection. Streams wait in a store for their connection, so these
-   * are encrypted.
-   */
-  readonly sealedHeaders: string;
-  readonly customParameters: Readonly<Record<string, string>>;
-}
 
 /** An open connection to a bot. */
 export interface TextBot extends Omit<TextClient, 'read'> {

@@ -19,6 +19,7 @@ import {
   type TurnEffect,
   type TurnEvent,
   type TurnPhase,
+  type TurnSignal,
   type TurnState,
 } from '../conversation/turnDetection/turnState.ts';
 import { turnTransition } from '../conversation/turnDetection/turnTransition.ts';
@@ -30,7 +31,6 @@ import { ModelError } from '../models/ports/modelError.ts';
 import type { Recognizer } from '../models/ports/recognizer.ts';
 import type { Transcript } from '../models/ports/speechToText.ts';
 import type { SpeechRecognition } from './recognition/speechRecognition.ts';
-import type { TurnSignal } from './recognition/streamTranscription.ts';
 import type { AgentSpeech } from './speech/agentSpeech.ts';
 
 /** The inputs to which a caller expects an answer. */

@@ -1,11 +1,10 @@
 import type { MakeId } from '../../base/values/ids.ts';
 import { omitUndefined } from '../../base/values/omitUndefined.ts';
-import type { StreamParty } from '../../conversation/streams/audioStream.ts';
+import type { BotTarget, StreamParty } from '../../conversation/streams/audioStream.ts';
 import { findDialect, isTextDialect } from '../../dialects/index.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { CallFacts, Session } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
-import type { BotTarget } from '../../text/textBot.ts';
 import { type Call, callFacts, detectsAnsweringMachine } from '../call.ts';
 import type { VoiceNode } from '../nodes/voiceNodeRegistry.ts';
 import type { VoiceNodeSelector } from '../nodes/voiceNodeSelector.ts';

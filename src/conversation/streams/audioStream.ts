@@ -10,7 +10,6 @@ import type {
   PlayoutPosition,
   TransferStatus,
 } from '../../media/agentStream/streamClient.ts';
-import type { BotTarget } from '../../text/textBot.ts';
 
 /**
  * The audio of one call or web session, independent of the stream's dialect.
@@ -72,6 +71,20 @@ export interface StreamInfo {
   readonly customParameters: Readonly<Record<string, string>>;
   /** Whether the peer is told what both sides say. */
   readonly captions?: boolean;
+}
+
+/** A customer's bot, as a stream names it. */
+export interface BotTarget {
+  readonly url: string;
+  /** The dialect of the text turns. */
+  readonly dialect: string;
+  readonly streamId: string;
+  /**
+   * The sealed headers of the request that opens the connection. Streams wait in a store for their connection, so these
+   * are encrypted.
+   */
+  readonly sealedHeaders: string;
+  readonly customParameters: Readonly<Record<string, string>>;
 }
 
 /** A transfer that has not succeeded. */

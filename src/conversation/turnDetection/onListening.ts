@@ -1,9 +1,8 @@
-import type { TurnSignal } from '../../voice/recognition/streamTranscription.ts';
 import { endCallerTurn, endWithoutTranscript } from './callerTurn.ts';
 import { preemptTurn } from './preemptiveTurn.ts';
 import type { Utterance } from './speechActivity.ts';
 import { hasPaused, keepUnanswered, requestTranscript, type TurnStep, withoutEffects } from './steps.ts';
-import type { TurnContext, TurnState } from './turnState.ts';
+import type { TurnContext, TurnSignal, TurnState } from './turnState.ts';
 
 /** A caller who has finished waits this long for their transcript; then they are asked to repeat. */
 const TRANSCRIPT_TIMEOUT_MS = 8000;

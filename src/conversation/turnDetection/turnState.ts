@@ -1,5 +1,4 @@
 import type { TurnInput } from '../../engine/turn/turn.ts';
-import type { TurnSignal } from '../../voice/recognition/streamTranscription.ts';
 import type { CallerTurn } from './endpointing.ts';
 import type { Utterance } from './speechActivity.ts';
 import type { TurnPolicy } from './turnSettings.ts';
@@ -56,6 +55,9 @@ export interface TurnState {
   /** How often in a row the caller was not understood. */
   readonly reprompts: number;
 }
+
+/** What a recognizer says about the caller's turn. */
+export type TurnSignal = 'eager_end' | 'turn_resumed' | 'end_of_turn';
 
 export type TurnEvent =
   /** 20 ms of the stream have passed. */

@@ -1,5 +1,6 @@
 import type { Transcript } from '../../models/ports/speechToText.ts';
-import { NO_WORDS } from '../../voice/recognition/transcription.ts';
+
+export const NO_WORDS: Transcript = { text: '' };
 
 /**
  * What recognizers write for sounds: in brackets of any script, between stars, notes or plus signs, as Whisper's

@@ -1,10 +1,10 @@
-import { hasWords, withWordsOnly } from '../../conversation/turns/recognizedWords.ts';
+import { hasWords, NO_WORDS, withWordsOnly } from '../../conversation/turns/recognizedWords.ts';
 import { Failover, type OnFallback } from '../../models/failover/failover.ts';
 import { asModelError, type ModelError } from '../../models/ports/modelError.ts';
 import type { Recognizer } from '../../models/ports/recognizer.ts';
 import type { Transcript } from '../../models/ports/speechToText.ts';
 import { openTranscription, type TranscriptionOptions } from './openTranscription.ts';
-import { type FrameContext, NO_WORDS, type Transcription } from './transcription.ts';
+import type { FrameContext, Transcription } from './transcription.ts';
 
 /** What the caller says before the first recognizer is known: ten seconds of frames. */
 const MAX_WAITING_FRAMES = 500;

@@ -1,11 +1,12 @@
 import type { Clock } from '../../base/values/clock.ts';
 import type { RecognizerAbilities } from '../../conversation/turnDetection/endpointing.ts';
+import type { TurnSignal } from '../../conversation/turnDetection/turnState.ts';
 import type { ModelError } from '../../models/ports/modelError.ts';
 import { isStreaming, type Recognizer } from '../../models/ports/recognizer.ts';
 import type { RecognitionOptions, Transcript } from '../../models/ports/speechToText.ts';
 import type { RecognitionConnectionOptions } from '../../models/ports/streamingSpeechToText.ts';
 import type { ThreadTime } from '../threadTime.ts';
-import { StreamTranscription, type TurnSignal } from './streamTranscription.ts';
+import { StreamTranscription } from './streamTranscription.ts';
 import { type Transcription, UtteranceTranscription } from './transcription.ts';
 
 export type RecognitionHints = Omit<RecognitionConnectionOptions, 'sampleRateHz'> &

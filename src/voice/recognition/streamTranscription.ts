@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { Utterance } from '../../conversation/turnDetection/speechActivity.ts';
+import type { TurnSignal } from '../../conversation/turnDetection/turnState.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
 import type { Transcript } from '../../models/ports/speechToText.ts';
 import type {
@@ -35,9 +36,6 @@ const LEAVE_AFTER_MS = 1400;
 const PRE_ROLL_MS = 500;
 /** Audio that is heard again has been heard when the words have not changed for so long. */
 const HEARD_AGAIN_MS = 1000;
-
-/** What a recognizer says about the caller's turn. */
-export type TurnSignal = 'eager_end' | 'turn_resumed' | 'end_of_turn';
 
 export interface StreamTranscriptionDeps {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/values/clock.ts';
+import { NO_WORDS } from '../../conversation/turns/recognizedWords.ts';
 import { isStreaming, type Recognizer } from '../../models/ports/recognizer.ts';
 import type { RecognitionOptions, Transcript } from '../../models/ports/speechToText.ts';
 import type { StreamingSpeechToText } from '../../models/ports/streamingSpeechToText.ts';
-import { NO_WORDS } from './transcription.ts';
 
 /** The words of a streaming recognizer that does not end its turn are as they are by then. */
 const LAST_WORDS_TIMEOUT_MS = 3000;

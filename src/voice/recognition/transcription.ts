@@ -1,4 +1,5 @@
 import type { Utterance } from '../../conversation/turnDetection/speechActivity.ts';
+import { NO_WORDS } from '../../conversation/turns/recognizedWords.ts';
 import type {
   RecognitionOptions,
   RecognitionStream,
@@ -35,8 +36,6 @@ export interface Transcription {
   /** Idempotent. */
   close(): void;
 }
-
-export const NO_WORDS: Transcript = { text: '' };
 
 /** What is known of a frame. */
 export interface FrameContext {

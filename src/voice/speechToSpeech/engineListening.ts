@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../base/values/clock.ts';
+import { NO_WORDS } from '../../conversation/turns/recognizedWords.ts';
 import type { SpeechToSpeechConnection } from '../../models/ports/speechToSpeech.ts';
 import type {
   RecognitionOptions,
@@ -6,7 +7,6 @@ import type {
   SpeechToText,
   Transcript,
 } from '../../models/ports/speechToText.ts';
-import { NO_WORDS } from '../recognition/transcription.ts';
 
 /** The answer does not wait longer for the caller's words. */
 const WORDS_TIMEOUT_MS = 600;

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
-import type { StreamOpening, StreamParty } from '../../../conversation/streams/audioStream.ts';
+import type { BotTarget, StreamOpening, StreamParty } from '../../../conversation/streams/audioStream.ts';
 import { dialectName } from '../../../dialects/index.ts';
 import type { StreamTickets } from '../../../streams/streamTickets.ts';
-import type { BotTarget } from '../../../text/textBot.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const relayed = z.object({ relayTo: z.string() });
