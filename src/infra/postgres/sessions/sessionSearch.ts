@@ -110,13 +110,12 @@ const BY_INDEX = `
     SELECT instance_id, session_id, updated_at FROM found JOIN sessions USING (instance_id) WHERE data IS NOT NULL
   ) ${pageOf('NULL::text')}`;
 
+const SIZE = `coalesce(octet_length(data), 0)
+  + (SELECT message_characters FROM session_history WHERE instance_id = next.instance_id)`;
+
 /** OFFSET 0 has each session's messages read by its id, up to the first one that matches. */
 const BY_SCAN = `
-  WITH ${nextBatch(
-    'sessions JOIN session_history USING (project_id, session_id, instance_id)',
-    'message_characters + coalesce(octet_length(data), 0)',
-    6,
-  )}, matched AS MATERIALIZED (
+  WITH ${nextBatch('sessions', SIZE, 6)}, matched AS MATERIALIZED (
     SELECT instance_id, sessions.session_id, updated_at FROM batch JOIN sessions USING (instance_id)
     WHERE data IS NOT NULL AND (data LIKE ANY ($2::text[]) OR EXISTS (
       SELECT FROM session_messages WHERE instance_id = sessions.instance_id AND ${MESSAGES} OFFSET 0

@@ -58,16 +58,18 @@ const SAMPLE = `
  * Parts of a `WITH` that list the next sessions of the project $1 as `batch`: as many as one statement may read, and at
  * least one.
  *
- * @param from - The tables with the sessions.
- * @param size - The characters of a session.
+ * @param table - The table with the sessions.
+ * @param size - The characters of the session `next`.
  * @param parameter - The number of the first parameter that {@link scan} adds.
  */
-export function nextBatch(from: string, size: string, parameter: number): string {
+export function nextBatch(table: string, size: string, parameter: number): string {
   return `
     listed AS MATERIALIZED (
       SELECT instance_id, session_id, sum(${size}) OVER (ORDER BY session_id) AS characters
-      FROM ${from} WHERE project_id = $1 AND session_id > $${parameter}::text
-      ORDER BY session_id FETCH FIRST ($${parameter + 1}::bigint) ROWS WITH TIES
+      FROM (
+        SELECT * FROM ${table} WHERE project_id = $1 AND session_id > $${parameter}::text
+        ORDER BY session_id FETCH FIRST ($${parameter + 1}::bigint) ROWS WITH TIES
+      ) AS next
     ), batch AS MATERIALIZED (
       SELECT instance_id, session_id FROM listed
       WHERE characters <= $${parameter + 2}::bigint OR session_id = (SELECT min(session_id) FROM listed)
