@@ -10,7 +10,7 @@ const layers = [
   ['models/ports/'],
   ['models/failover/'],
   ['models/(?!selection/)'], // what the vendors' folders share
-  ['vendors/'],
+  ['vendors/'], // domain rooms see of them what a vendor says of itself
   ['events/'], // what happens now: every room tells it
   ['agents/'],
   ['engine/'],
@@ -116,6 +116,12 @@ export default {
       severity: 'error',
       from: { path: '^src/telephony/' },
       to: { path: '^sip/', pathNot: '^sip/(message/|digest\\.ts$)' },
+    },
+    {
+      name: 'vendors-are-known-by-their-registry',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(vendors|app|cli|demo)/' },
+      to: { path: '^src/vendors/', pathNot: '^src/vendors/(registry|credentials)\\.ts$' },
     },
     ...sipLayerRules,
     ...layerRules,

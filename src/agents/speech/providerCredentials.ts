@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { invalid } from '../../base/errors.ts';
 import type { Page, PageOf } from '../../base/values/page.ts';
 import { checkTarget, type TargetPolicy } from '../../http/target.ts';
-import { CREDENTIAL_NAMES, type CredentialName, TWILIO } from '../../models/ports/providerNames.ts';
+import { CREDENTIAL_NAMES, type CredentialName, TWILIO } from '../../vendors/credentials.ts';
 import { targetUrl } from '../fields.ts';
 
 const MAX_KEY_CHARACTERS = 1000;

@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import { RECOGNITION_PROVIDERS, SYNTHESIS_PROVIDERS } from '../../models/ports/providerNames.ts';
-import { recognitionOptions, synthesisOptions } from '../../models/ports/vendorOptions.ts';
+import {
+  RECOGNITION_PROVIDERS,
+  recognitionVendor,
+  SYNTHESIS_PROVIDERS,
+  synthesisVendor,
+} from '../../vendors/registry.ts';
 import { languageTag } from '../fields.ts';
 import { jsonObjectSchema, text } from '../pathway/schema/fields.ts';
 
@@ -124,7 +128,7 @@ function refuseUnknownRecognitionOptions(
   context: z.core.$RefinementCtx,
 ): void {
   if (provider === undefined || options === undefined) return;
-  refuse(wrongOptions(provider, recognitionOptions(provider, model, options), options), context);
+  refuse(wrongOptions(provider, recognitionVendor(provider).options({ model, options }), options), context);
 }
 
 function refuseUnknownSynthesisOptions(
@@ -132,7 +136,7 @@ function refuseUnknownSynthesisOptions(
   context: z.core.$RefinementCtx,
 ): void {
   if (provider === undefined || options === undefined) return;
-  refuse(wrongOptions(provider, synthesisOptions(provider), options), context);
+  refuse(wrongOptions(provider, synthesisVendor(provider).options, options), context);
 }
 
 function refuse(issues: readonly Issue[], context: z.core.$RefinementCtx): void {

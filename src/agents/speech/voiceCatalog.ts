@@ -1,5 +1,5 @@
 import { invalid } from '../../base/errors.ts';
-import type { SynthesisProvider } from '../../models/ports/providerNames.ts';
+import type { SynthesisProvider } from '../../vendors/registry.ts';
 import type { SpeechConfig } from './speechConfig.ts';
 
 /** The most voices that one request checks; those of a larger pathway are checked at their first use. */

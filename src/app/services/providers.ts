@@ -18,7 +18,6 @@ import {
 } from '../../models/ports/embedder.ts';
 import type { ProviderMetrics } from '../../models/ports/metrics.ts';
 import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../models/ports/modelCatalog.ts';
-import { CREDENTIAL_NAMES, type CredentialName } from '../../models/ports/providerNames.ts';
 import type { Recognizer } from '../../models/ports/recognizer.ts';
 import { isStreaming } from '../../models/ports/recognizer.ts';
 import { type Synthesizer, takesWords } from '../../models/ports/synthesizer.ts';
@@ -31,6 +30,7 @@ import { SelectedSpeechEngines } from '../../models/selection/speechEngines.ts';
 import { SelectedSpeechProviders } from '../../models/selection/speechProviders.ts';
 import { createVoiceCatalog } from '../../models/selection/voiceCatalog.ts';
 import { withStreamedSynthesisMetrics, withSynthesisMetrics } from '../../models/speechMetrics.ts';
+import { CREDENTIAL_NAMES, type CredentialName } from '../../vendors/credentials.ts';
 import {
   CHAT_PROVIDERS,
   type ChatProviderName,

@@ -7,8 +7,8 @@ import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../models/ports/modelCat
 import type {
   ChatProviderName,
   EmbeddingProviderName,
-  SttProviderName,
-  TtsProviderName,
+  RecognitionProvider,
+  SynthesisProvider,
 } from '../../vendors/registry.ts';
 import { type SettingName, type Settings, settings } from './settings.ts';
 
@@ -23,8 +23,8 @@ export type Config = Readonly<
     CHAT_PROVIDER: ChatProviderName;
     /** The chat models by execution mode. */
     CHAT_MODELS: ChatTiers;
-    STT_PROVIDER: SttProviderName;
-    TTS_PROVIDER: TtsProviderName;
+    STT_PROVIDER: RecognitionProvider;
+    TTS_PROVIDER: SynthesisProvider;
     EMBEDDING_PROVIDER: EmbeddingProviderName;
   }
 >;

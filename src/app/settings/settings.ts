@@ -15,6 +15,7 @@ import {
   trustedProxies,
   urlWithProtocol,
 } from './formats.ts';
+import { defaultRecognitionModels, vendorKeys, vendorSettings } from './vendorSettings.ts';
 
 const SENTINEL_WITH_MASTER = /^redis\+sentinel:\/\/[^/]+\/[^/?]+/;
 
@@ -185,7 +186,7 @@ export const settings = z.object({
     .string()
     .optional()
     .describe(
-      'Speech-to-text model; default the provider’s own, by the language: `gpt-transcribe` of OpenAI, `whisper-1` of servers like it, `flux-general-en`, `flux-general-multi` or `nova-3` for `deepgram`, `universal-streaming-english`, `universal-streaming-multilingual` or `universal-3-6-pro` for `assemblyai`, `stt-rt-v5` for `soniox`.',
+      `Speech-to-text model; default the provider’s own, by the language: \`gpt-transcribe\` of OpenAI, \`whisper-1\` of servers like it, ${defaultRecognitionModels()}.`,
     ),
   TTS_MODEL: z
     .string()
@@ -197,24 +198,7 @@ export const settings = z.object({
     .string()
     .optional()
     .describe('Voice, by its name or id at the provider; default by provider, `alloy` of `openai`.'),
-  ELEVENLABS_API_KEY: z.string().optional().describe('API key of ElevenLabs.'),
-  ELEVENLABS_BASE_URL: httpUrl()
-    .optional()
-    .describe('Base URL of ElevenLabs; default `https://api.elevenlabs.io`.'),
-  CARTESIA_API_KEY: z.string().optional().describe('API key of Cartesia.'),
-  CARTESIA_BASE_URL: httpUrl()
-    .optional()
-    .describe('Base URL of Cartesia; default `https://api.cartesia.ai`.'),
-  DEEPGRAM_API_KEY: z.string().optional().describe('API key of Deepgram.'),
-  DEEPGRAM_BASE_URL: httpUrl()
-    .optional()
-    .describe('Base URL of Deepgram; default `https://api.deepgram.com`.'),
-  ASSEMBLYAI_API_KEY: z.string().optional().describe('API key of AssemblyAI.'),
-  ASSEMBLYAI_BASE_URL: httpUrl()
-    .optional()
-    .describe('Base URL of AssemblyAI; default `https://streaming.assemblyai.com`.'),
-  SONIOX_API_KEY: z.string().optional().describe('API key of Soniox.'),
-  SONIOX_BASE_URL: httpUrl().optional().describe('Base URL of Soniox; default `https://stt-rt.soniox.com`.'),
+  ...vendorSettings,
   ANTHROPIC_API_KEY: z.string().optional().describe('API key of Anthropic.'),
   ANTHROPIC_BASE_URL: httpUrl()
     .optional()
@@ -330,14 +314,10 @@ export const secretSettings: readonly SettingName[] = [
   'STT_API_KEY',
   'TTS_API_KEY',
   'EMBEDDING_API_KEY',
-  'DEEPGRAM_API_KEY',
-  'ASSEMBLYAI_API_KEY',
-  'SONIOX_API_KEY',
   'CUSTOM_STT_API_KEY',
   'CUSTOM_TTS_API_KEY',
   'CUSTOM_S2S_API_KEY',
-  'ELEVENLABS_API_KEY',
-  'CARTESIA_API_KEY',
+  ...vendorKeys,
   'OTEL_EXPORTER_OTLP_HEADERS',
   'S3_ACCESS_KEY_ID',
   'S3_SECRET_ACCESS_KEY',

@@ -2,9 +2,9 @@ import type { ProviderCredentialStore } from '../../agents/speech/providerCreden
 import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
 import { redisWidgetSessions } from '../../infra/redis/limits/widgetSessions.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
-import { TWILIO } from '../../models/ports/providerNames.ts';
 import { createMediaStreams, type MediaStreams } from '../../streams/mediaStreams.ts';
 import type { StreamGrant } from '../../streams/streamTickets.ts';
+import { TWILIO } from '../../vendors/credentials.ts';
 import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';

@@ -1,5 +1,5 @@
 /*
- * The speech models of calls whose agent and installation name none.
+ * OpenAI's speech models of calls whose agent and installation name none.
  */
 
 /** OpenAI's model that transcribes one whole utterance per request. */
@@ -13,19 +13,6 @@ export const OPENAI_VOICE = 'alloy';
 /** Names that servers like OpenAI's map to a model of their own. */
 export const COMPATIBLE_TRANSCRIPTION_MODEL = 'whisper-1';
 const COMPATIBLE_SPEECH_MODEL = 'tts-1';
-
-export const FLUX_ENGLISH_MODEL = 'flux-general-en';
-export const FLUX_MULTILINGUAL_MODEL = 'flux-general-multi';
-/** The model for more languages than Flux; it does not detect turns. */
-export const NOVA_MODEL = 'nova-3';
-export const UNIVERSAL_ENGLISH_MODEL = 'universal-streaming-english';
-export const UNIVERSAL_MULTILINGUAL_MODEL = 'universal-streaming-multilingual';
-/** Hears more languages than the others, and takes hints of them. */
-export const UNIVERSAL_PRO_MODEL = 'universal-3-6-pro';
-export const SONIOX_MODEL = 'stt-rt-v5';
-
-export const ELEVENLABS_MODEL = 'eleven_flash_v2_5';
-export const CARTESIA_MODEL = 'sonic-3';
 
 /** Returns true when a base URL is OpenAI's own, in any of its regions. @param baseUrl - Undefined for the default. */
 export function isOpenAi(baseUrl: string | undefined): boolean {

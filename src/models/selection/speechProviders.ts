@@ -4,13 +4,13 @@ import type { ProviderCredentials } from '../../agents/speech/providerCredential
 import type { RecognitionChoice, SynthesisChoice } from '../../agents/speech/speechConfig.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { WebSocketGuard } from '../../http/lookup.ts';
+import { type CredentialName, credentialName } from '../../vendors/credentials.ts';
 import { STREAMING_STT_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../../vendors/registry.ts';
 import { countedRecognizer, countedSynthesizer } from '../countedSpeech.ts';
 import { type Breakers, createBreakers } from '../failover/circuitBreaker.ts';
 import type { Candidate, OnFallback } from '../failover/failover.ts';
 import type { KeyOwner, ProviderMetrics } from '../ports/metrics.ts';
 import { ModelError } from '../ports/modelError.ts';
-import { type CredentialName, credentialName } from '../ports/providerNames.ts';
 import { isStreaming, type Recognizer } from '../ports/recognizer.ts';
 import type { SpeechToText } from '../ports/speechToText.ts';
 import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';

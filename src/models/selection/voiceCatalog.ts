@@ -2,8 +2,9 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
 import type { VoiceCatalog } from '../../agents/speech/voiceCatalog.ts';
+import { type CredentialName, credentialName } from '../../vendors/credentials.ts';
+import type { SynthesisProvider } from '../../vendors/registry.ts';
 import { VOICE_LOOKUPS } from '../../vendors/registry.ts';
-import { type CredentialName, credentialName, type SynthesisProvider } from '../ports/providerNames.ts';
 import type { Credentials } from '../providerOptions.ts';
 import type { AskVendor } from '../voiceLookup.ts';
 

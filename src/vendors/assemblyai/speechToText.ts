@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/values/languageCode.ts';
 import { speechRateHz } from '../../media/resample/resampler.ts';
-import { assemblyAiModel } from '../../models/ports/recognitionLanguages.ts';
-import { UNIVERSAL_ENGLISH_MODEL } from '../../models/ports/speechModels.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../../models/ports/streamingSpeechToText.ts';
-import { ASSEMBLYAI_OPTIONS } from '../../models/ports/vendorOptions.ts';
+import type { SpeechToTextOptions } from '../../models/providerOptions.ts';
 import {
   encodeL16,
   type ProtocolConnection,
@@ -16,10 +14,11 @@ import {
 import {
   createSocketRecognizer,
   type VendorRecognizerDeps,
+  vendorRecognizerDeps,
 } from '../../models/recognition/socketRecognizer.ts';
 import { type WebSocketTarget, webSocketUrl } from '../../models/sockets/target.ts';
+import { assemblyAiModel, BASE_URL, ENGLISH_MODEL, OPTIONS } from './vendor.ts';
 
-const BASE_URL = 'https://streaming.assemblyai.com';
 /** Messages of 50 to 1000 ms are taken. */
 const CHUNK_MS = 60;
 const MIN_CHUNK_MS = 50;
@@ -64,8 +63,11 @@ export function createAssemblyAiSpeechToText(deps: VendorRecognizerDeps): Stream
   return createSocketRecognizer(assemblyAiProtocol(deps), deps);
 }
 
+export const createSpeechToText = (options: SpeechToTextOptions) =>
+  createAssemblyAiSpeechToText(vendorRecognizerDeps(options));
+
 function assemblyAiProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
-  const options = ASSEMBLYAI_OPTIONS.parse(deps.options ?? {});
+  const options = OPTIONS.parse(deps.options ?? {});
   return {
     name: 'assemblyai',
     detectsTurns: true,
@@ -81,7 +83,7 @@ function assemblyAiProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
 
 function targetOf(
   { baseUrl = BASE_URL, apiKey, model }: VendorRecognizerDeps,
-  options: z.infer<typeof ASSEMBLYAI_OPTIONS>,
+  options: z.infer<typeof OPTIONS>,
   { sampleRateHz, language, languages, keyterms = [] }: ProtocolOptions,
 ): WebSocketTarget {
   const tags = languages ?? (language === undefined ? [] : [language]);
@@ -91,7 +93,7 @@ function targetOf(
     speech_model: speechModel,
     sample_rate: sampleRateHz,
     encoding: 'pcm_s16le',
-    language_detection: speechModel === UNIVERSAL_ENGLISH_MODEL ? undefined : true,
+    language_detection: speechModel === ENGLISH_MODEL ? undefined : true,
     ...options,
     keyterms_prompt: list(keyterms),
     // Others refuse it.

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/values/languageCode.ts';
 import { omitUndefined } from '../../base/values/omitUndefined.ts';
-import { CARTESIA_MODEL } from '../../models/ports/speechModels.ts';
 import type { StreamingTextToSpeech } from '../../models/ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../../models/ports/textToSpeech.ts';
-import { CARTESIA_OPTIONS } from '../../models/ports/vendorOptions.ts';
+import type { TextToSpeechOptions } from '../../models/providerOptions.ts';
 import { webSocketUrl } from '../../models/sockets/target.ts';
 import {
   clampedSpeed,
@@ -17,10 +16,14 @@ import {
 import {
   createSocketSynthesizer,
   type VendorSynthesizerDeps,
+  vendorSynthesizerDeps,
 } from '../../models/synthesis/socketSynthesizer.ts';
+import { foundBy, type VoiceLookup } from '../../models/voiceLookup.ts';
+import { BASE_URL, OPTIONS } from './vendor.ts';
 
-export const API_VERSION = '2025-04-16';
+const API_VERSION = '2025-04-16';
 const SAMPLE_RATE_HZ = 24_000;
+const DEFAULT_MODEL = 'sonic-3';
 const DEFAULT_VOICE = 'a0e99841-438c-4a64-b679-ae501e7d6091';
 /** The most texts on one connection. The vendor accepts dozens. */
 const MAX_TEXTS = 10;
@@ -53,7 +56,7 @@ export function createCartesiaTextToSpeech(deps: VendorSynthesizerDeps): Streami
   const url = webSocketUrl(deps.baseUrl, '/tts/websocket').href;
   const headers: Record<string, string> = { 'Cartesia-Version': API_VERSION };
   if (deps.apiKey !== undefined) headers['X-API-Key'] = deps.apiKey;
-  const options = CARTESIA_OPTIONS.parse(deps.options ?? {});
+  const options = OPTIONS.parse(deps.options ?? {});
   const protocol: SynthesisProtocol = {
     name: 'cartesia',
     sampleRateHz: SAMPLE_RATE_HZ,
@@ -64,6 +67,15 @@ export function createCartesiaTextToSpeech(deps: VendorSynthesizerDeps): Streami
   };
   return createSocketSynthesizer(protocol, deps);
 }
+
+export const createTextToSpeech = (options: TextToSpeechOptions) =>
+  createCartesiaTextToSpeech(vendorSynthesizerDeps(options, BASE_URL));
+
+/** @see https://docs.cartesia.ai/api-reference/voices/get */
+export const lookUpVoice: VoiceLookup = async ({ apiKey = '', baseUrl = BASE_URL }, voice, ask) => {
+  const url = new URL(`/voices/${encodeURIComponent(voice)}`, baseUrl);
+  return foundBy(await ask(url.href, { 'x-api-key': apiKey, 'cartesia-version': API_VERSION }));
+};
 
 /**
  * A text and its contexts. The vendor ends a context one second after its audio, so that a text that continues later
@@ -83,10 +95,10 @@ interface Text {
 
 class CartesiaConnection implements SynthesisProtocolConnection {
   readonly #defaults: Pick<SpokenVoice, 'model' | 'voice'>;
-  readonly #options: z.infer<typeof CARTESIA_OPTIONS>;
+  readonly #options: z.infer<typeof OPTIONS>;
   readonly #texts = new Map<string, Text>();
 
-  constructor(defaults: Pick<SpokenVoice, 'model' | 'voice'>, options: z.infer<typeof CARTESIA_OPTIONS>) {
+  constructor(defaults: Pick<SpokenVoice, 'model' | 'voice'>, options: z.infer<typeof OPTIONS>) {
     this.#defaults = defaults;
     this.#options = options;
   }
@@ -95,7 +107,7 @@ class CartesiaConnection implements SynthesisProtocolConnection {
     const speed = clampedSpeed(voice.speed, SLOWEST, FASTEST);
     const generation = omitUndefined({ ...this.#options, speed });
     const settings = {
-      model_id: voice.model ?? this.#defaults.model ?? CARTESIA_MODEL,
+      model_id: voice.model ?? this.#defaults.model ?? DEFAULT_MODEL,
       voice: { mode: 'id', id: voice.voice ?? this.#defaults.voice ?? DEFAULT_VOICE },
       output_format: { container: 'raw', encoding: 'pcm_s16le', sample_rate: SAMPLE_RATE_HZ },
       language: languageCode(voice.language),

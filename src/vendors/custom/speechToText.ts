@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ModelError } from '../../models/ports/modelError.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../../models/ports/streamingSpeechToText.ts';
+import type { SpeechToTextOptions } from '../../models/providerOptions.ts';
 import {
   encodeL16,
   type ProtocolConnection,
@@ -10,6 +11,7 @@ import {
   createSocketRecognizer,
   type SocketRecognizerDeps,
 } from '../../models/recognition/socketRecognizer.ts';
+import { createDial } from '../../models/sockets/dial.ts';
 import { bearer, webSocketUrl } from '../../models/sockets/target.ts';
 
 const SUBPROTOCOL = 'stt.callway.v1';
@@ -46,6 +48,18 @@ export interface CustomSpeechToTextDeps extends SocketRecognizerDeps {
 /** Recognition by a server of the user's own that speaks `stt.callway.v1`. @see docs/guides/speech.md */
 export function createCustomSpeechToText(deps: CustomSpeechToTextDeps): StreamingSpeechToText {
   return createSocketRecognizer(customProtocol(deps), deps);
+}
+
+export function createSpeechToText({
+  credentials,
+  model,
+  options,
+  clock,
+  guard,
+}: SpeechToTextOptions): StreamingSpeechToText {
+  const { baseUrl, apiKey } = credentials;
+  if (baseUrl === undefined) throw new Error('a recognizer of your own needs CUSTOM_STT_BASE_URL');
+  return createCustomSpeechToText({ baseUrl, apiKey, model, options, dial: createDial(guard), clock });
 }
 
 function customProtocol({ baseUrl, apiKey, model, options }: CustomSpeechToTextDeps): RecognitionProtocol {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { ModelError } from '../../models/ports/modelError.ts';
 import type { StreamingTextToSpeech } from '../../models/ports/streamingTextToSpeech.ts';
+import type { TextToSpeechOptions } from '../../models/providerOptions.ts';
+import { createDial } from '../../models/sockets/dial.ts';
 import { bearer, webSocketUrl } from '../../models/sockets/target.ts';
 import {
   type IdentifiedEvent,
@@ -42,6 +44,19 @@ export interface CustomTextToSpeechDeps extends SynthesisLineDeps {
 /** Synthesis by a server of the user's own that speaks `tts.callway.v1`. @see docs/guides/speech.md */
 export function createCustomTextToSpeech(deps: CustomTextToSpeechDeps): StreamingTextToSpeech {
   return createSocketSynthesizer(customProtocol(deps), deps);
+}
+
+export function createTextToSpeech({
+  credentials,
+  model,
+  voice,
+  options,
+  clock,
+  guard,
+}: TextToSpeechOptions): StreamingTextToSpeech {
+  const { baseUrl, apiKey } = credentials;
+  if (baseUrl === undefined) throw new Error('a synthesizer of your own needs CUSTOM_TTS_BASE_URL');
+  return createCustomTextToSpeech({ baseUrl, apiKey, model, voice, options, dial: createDial(guard), clock });
 }
 
 function customProtocol({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { speechRateHz } from '../../media/resample/resampler.ts';
 import type { RecognitionEvent } from '../../models/ports/streamingSpeechToText.ts';
-import { NOVA_OPTIONS } from '../../models/ports/vendorOptions.ts';
 import {
+  encodeL16,
   type HeardWord,
   type ProtocolConnection,
   type ProtocolOptions,
@@ -11,8 +11,7 @@ import {
   turnTranscript,
 } from '../../models/recognition/protocol.ts';
 import { type WebSocketTarget, webSocketUrl } from '../../models/sockets/target.ts';
-import { SentAudio } from './sentAudio.ts';
-import { authorization, type DeepgramSettings } from './settings.ts';
+import { authorization, type DeepgramSettings, NOVA_OPTIONS } from './vendor.ts';
 
 const CHUNK_MS = 40;
 /** The connection is closed after 10 s without audio. */
@@ -173,5 +172,27 @@ class NovaConnection implements ProtocolConnection {
   #transcript(segments: readonly string[], words: readonly HeardWord[]) {
     const all = segments.length === 0 ? this.#words : [...this.#words, ...words];
     return turnTranscript([...this.#segments, ...segments].join(' '), all, this.#language);
+  }
+}
+
+/** The audio of one connection, and the position up to which its words were asked for. */
+export class SentAudio {
+  readonly #sampleRateHz: number;
+  #samples = 0;
+  /** The position in ms up to which an answer is due; undefined while none is. */
+  askedMs: number | undefined;
+
+  constructor(sampleRateHz: number) {
+    this.#sampleRateHz = sampleRateHz;
+  }
+
+  encode(samples: Int16Array): Uint8Array {
+    this.#samples += samples.length;
+    return encodeL16(samples);
+  }
+
+  /** The words of everything sent so far are asked for. */
+  ask(): void {
+    this.askedMs = (this.#samples * 1000) / this.#sampleRateHz;
   }
 }

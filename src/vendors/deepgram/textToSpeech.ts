@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StreamingTextToSpeech } from '../../models/ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../../models/ports/textToSpeech.ts';
-import { AURA_OPTIONS } from '../../models/ports/vendorOptions.ts';
+import type { TextToSpeechOptions } from '../../models/providerOptions.ts';
 import { type WebSocketTarget, webSocketUrl } from '../../models/sockets/target.ts';
 import {
   clampedSpeed,
@@ -15,8 +15,10 @@ import {
 import {
   createSocketSynthesizer,
   type VendorSynthesizerDeps,
+  vendorSynthesizerDeps,
 } from '../../models/synthesis/socketSynthesizer.ts';
-import { authorization } from './settings.ts';
+import type { VoiceLookup } from '../../models/voiceLookup.ts';
+import { AURA_OPTIONS, authorization, BASE_URL } from './vendor.ts';
 
 const SAMPLE_RATE_HZ = 24_000;
 const DEFAULT_VOICE = 'aura-2-thalia-en';
@@ -47,6 +49,22 @@ export function createDeepgramTextToSpeech(deps: VendorSynthesizerDeps): Streami
   };
   return createSocketSynthesizer(protocol, deps);
 }
+
+export const createTextToSpeech = (options: TextToSpeechOptions) =>
+  createDeepgramTextToSpeech(vendorSynthesizerDeps(options, BASE_URL));
+
+const models = z.object({
+  tts: z.array(z.object({ name: z.string(), canonical_name: z.string().optional() })).min(1),
+});
+
+/** A voice is a model. @see https://developers.deepgram.com/reference/manage/models/list */
+export const lookUpVoice: VoiceLookup = async ({ apiKey, baseUrl = BASE_URL }, voice, ask) => {
+  const url = new URL('/v1/models?include_outdated=true', baseUrl);
+  const response = await ask(url.href, authorization(apiKey).headers ?? {});
+  const told = response.ok ? models.safeParse(await response.json()) : undefined;
+  if (!told?.success) return undefined;
+  return told.data.tts.some(({ name, canonical_name }) => [name, canonical_name].includes(voice));
+};
 
 /** A voice is a model, and speaks one language. */
 function target(

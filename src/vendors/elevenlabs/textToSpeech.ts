@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/values/languageCode.ts';
-import { ELEVENLABS_MODEL } from '../../models/ports/speechModels.ts';
+import type { TimedWord } from '../../models/ports/streamingSpeechToText.ts';
 import type { StreamingTextToSpeech } from '../../models/ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../../models/ports/textToSpeech.ts';
-import { ELEVENLABS_OPTIONS } from '../../models/ports/vendorOptions.ts';
+import type { TextToSpeechOptions } from '../../models/providerOptions.ts';
 import { type WebSocketTarget, webSocketUrl } from '../../models/sockets/target.ts';
 import {
   clampedSpeed,
@@ -17,10 +17,13 @@ import {
 import {
   createSocketSynthesizer,
   type VendorSynthesizerDeps,
+  vendorSynthesizerDeps,
 } from '../../models/synthesis/socketSynthesizer.ts';
-import { AlignedWords } from './alignedWords.ts';
+import { foundBy, type VoiceLookup } from '../../models/voiceLookup.ts';
+import { BASE_URL, OPTIONS } from './vendor.ts';
 
 const SAMPLE_RATE_HZ = 24_000;
+const DEFAULT_MODEL = 'eleven_flash_v2_5';
 const DEFAULT_VOICE = 'JBFqnCBsd6RMkjVDRZzb';
 /**
  * The most texts that are open at once. A connection has five contexts, including those that are being closed; the
@@ -57,9 +60,7 @@ const message = z.object({
  * @see https://elevenlabs.io/docs/api-reference/text-to-speech/v-1-text-to-speech-voice-id-multi-stream-input
  */
 export function createElevenLabsTextToSpeech(deps: VendorSynthesizerDeps): StreamingTextToSpeech {
-  const { apply_text_normalization, enable_logging, ...settings } = ELEVENLABS_OPTIONS.parse(
-    deps.options ?? {},
-  );
+  const { apply_text_normalization, enable_logging, ...settings } = OPTIONS.parse(deps.options ?? {});
   const query = { apply_text_normalization, enable_logging };
   const protocol: SynthesisProtocol = {
     name: 'elevenlabs',
@@ -73,14 +74,23 @@ export function createElevenLabsTextToSpeech(deps: VendorSynthesizerDeps): Strea
   return createSocketSynthesizer(protocol, deps);
 }
 
-type Options = z.infer<typeof ELEVENLABS_OPTIONS>;
+export const createTextToSpeech = (options: TextToSpeechOptions) =>
+  createElevenLabsTextToSpeech(vendorSynthesizerDeps(options, BASE_URL));
+
+/** @see https://elevenlabs.io/docs/api-reference/voices/get */
+export const lookUpVoice: VoiceLookup = async ({ apiKey = '', baseUrl = BASE_URL }, voice, ask) => {
+  const url = new URL(`/v1/voices/${encodeURIComponent(voice)}`, baseUrl);
+  return foundBy(await ask(url.href, { 'xi-api-key': apiKey }));
+};
+
+type Options = z.infer<typeof OPTIONS>;
 
 function target(
   deps: VendorSynthesizerDeps,
   query: Pick<Options, 'apply_text_normalization' | 'enable_logging'>,
   voice: SpokenVoice,
 ): WebSocketTarget {
-  const model = voice.model ?? deps.model ?? ELEVENLABS_MODEL;
+  const model = voice.model ?? deps.model ?? DEFAULT_MODEL;
   const language = languageCode(voice.language);
   const path = `/v1/text-to-speech/${encodeURIComponent(voice.voice ?? deps.voice ?? DEFAULT_VOICE)}/multi-stream-input`;
   const url = webSocketUrl(deps.baseUrl, path, {
@@ -176,5 +186,45 @@ class ElevenLabsConnection implements SynthesisProtocolConnection {
     const last = context.words.finish();
     if (last.length > 0) events.push({ type: 'words', id, words: last });
     return [...events, { type: 'done', id }];
+  }
+}
+
+/** The times of characters. */
+interface Alignment {
+  readonly chars: readonly string[];
+  readonly charStartTimesMs: readonly number[];
+  readonly charDurationsMs: readonly number[];
+}
+
+const HAN = /^\p{Script=Han}$/u;
+
+/** Makes words of timed characters, whose messages may split a word. A Chinese character is a word. */
+class AlignedWords {
+  #word: TimedWord | undefined;
+
+  /** @param offsetMs - Added to all times. @returns The words that are complete. */
+  add({ chars, charStartTimesMs, charDurationsMs }: Alignment, offsetMs: number): TimedWord[] {
+    const words: TimedWord[] = [];
+    for (const [index, char] of chars.entries()) {
+      const startMs = offsetMs + (charStartTimesMs[index] ?? 0);
+      const endMs = startMs + (charDurationsMs[index] ?? 0);
+      const isHan = HAN.test(char);
+      if (isHan || char.trim() === '') words.push(...this.finish());
+      if (isHan) words.push({ word: char, startMs, endMs });
+      else if (char.trim() !== '')
+        this.#word = {
+          word: (this.#word?.word ?? '') + char,
+          startMs: this.#word?.startMs ?? startMs,
+          endMs,
+        };
+    }
+    return words;
+  }
+
+  /** @returns The word that no space follows. */
+  finish(): TimedWord[] {
+    const word = this.#word;
+    this.#word = undefined;
+    return word ? [word] : [];
   }
 }

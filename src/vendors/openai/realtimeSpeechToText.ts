@@ -4,12 +4,6 @@ import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import { OPENAI_LIVE_TRANSCRIPTION_MODEL } from '../../models/ports/speechModels.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../../models/ports/streamingSpeechToText.ts';
 import {
-  isLiveModel,
-  OPENAI_LIVE_OPTIONS,
-  OPENAI_TURN_OPTIONS,
-  takesKeywords,
-} from '../../models/ports/vendorOptions.ts';
-import {
   encodeL16,
   type ProtocolConnection,
   type ProtocolOptions,
@@ -22,6 +16,7 @@ import {
 } from '../../models/recognition/socketRecognizer.ts';
 import { bearer, type WebSocketTarget, webSocketUrl } from '../../models/sockets/target.ts';
 import { OPENAI_BASE_URL, withVersion } from './endpoint.ts';
+import { isLiveModel, OPENAI_LIVE_OPTIONS, OPENAI_TURN_OPTIONS, takesKeywords } from './vendor.ts';
 
 /** The only rate that is taken. */
 const SAMPLE_RATE_HZ = 24_000;

@@ -9,10 +9,10 @@ import {
 import { DONE, type EventData, eventData } from '../../models/http/serverSentEvents.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
 import type { RecognitionOptions, SpeechToText, Transcript } from '../../models/ports/speechToText.ts';
-import { takesKeywords } from '../../models/ports/vendorOptions.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { streamedError, toModelError } from './errors.ts';
 import { asText, isRecord } from './looseJson.ts';
+import { takesKeywords } from './vendor.ts';
 
 /** The longest hint; models ignore longer ones. */
 const MAX_HINT_CHARACTERS = 800;

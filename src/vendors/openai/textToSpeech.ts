@@ -8,9 +8,9 @@ import {
 } from '../../models/failover/streamWithRetry.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
 import type { SynthesisRequest, TextToSpeech } from '../../models/ports/textToSpeech.ts';
-import { OPENAI_SPEECH_OPTIONS } from '../../models/ports/vendorOptions.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { toModelError } from './errors.ts';
+import { OPENAI_SPEECH_OPTIONS } from './vendor.ts';
 
 /** The rate of the format `pcm`: 16 bits, little-endian, mono. */
 const SAMPLE_RATE_HZ = 24_000;

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/values/languageCode.ts';
 import { speechRateHz } from '../../media/resample/resampler.ts';
-import { SONIOX_MODEL } from '../../models/ports/speechModels.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../../models/ports/streamingSpeechToText.ts';
-import { SONIOX_OPTIONS } from '../../models/ports/vendorOptions.ts';
+import type { SpeechToTextOptions } from '../../models/providerOptions.ts';
 import {
   encodeL16,
   type HeardWord,
@@ -16,10 +15,11 @@ import {
 import {
   createSocketRecognizer,
   type VendorRecognizerDeps,
+  vendorRecognizerDeps,
 } from '../../models/recognition/socketRecognizer.ts';
 import { bearer, type WebSocketTarget, webSocketUrl } from '../../models/sockets/target.ts';
+import { BASE_URL, MODEL, OPTIONS } from './vendor.ts';
 
-const BASE_URL = 'https://stt-rt.soniox.com';
 const CHUNK_MS = 40;
 /** The connection is closed after 20 s without audio. */
 const KEEP_ALIVE_MS = 8000;
@@ -55,9 +55,12 @@ export function createSonioxSpeechToText(deps: VendorRecognizerDeps): StreamingS
   return createSocketRecognizer(sonioxProtocol(deps), deps);
 }
 
+export const createSpeechToText = (options: SpeechToTextOptions) =>
+  createSonioxSpeechToText(vendorRecognizerDeps(options));
+
 function sonioxProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
-  const options = SONIOX_OPTIONS.parse(deps.options ?? {});
-  const { baseUrl = BASE_URL, apiKey, model = SONIOX_MODEL } = deps;
+  const options = OPTIONS.parse(deps.options ?? {});
+  const { baseUrl = BASE_URL, apiKey, model = MODEL } = deps;
   const target = {
     url: webSocketUrl(baseUrl, '/transcribe-websocket').href,
     ...bearer(apiKey),
@@ -76,7 +79,7 @@ function sonioxProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
 
 function greetingOf(
   model: string,
-  options: z.infer<typeof SONIOX_OPTIONS>,
+  options: z.infer<typeof OPTIONS>,
   { sampleRateHz, language, languages, keyterms = [] }: ProtocolOptions,
 ): string {
   const codes = (languages ?? (language === undefined ? [] : [language])).map((tag) => languageCode(tag));

@@ -1,21 +1,14 @@
 import { jsonPointer } from '../../../base/validation.ts';
 import { matchLanguage } from '../../../base/values/languageCode.ts';
+import { type ChatEndpoint, engineCredentialName } from '../../../models/ports/providerNames.ts';
+import { type CredentialName, credentialName } from '../../../vendors/credentials.ts';
 import {
-  type ChatEndpoint,
-  type CredentialName,
-  credentialName,
-  engineCredentialName,
   type RecognitionProvider,
+  recognitionVendor,
   type SynthesisProvider,
-} from '../../../models/ports/providerNames.ts';
-import { unheardLanguages } from '../../../models/ports/recognitionLanguages.ts';
-import { OPENAI_TRANSCRIPTION_MODEL } from '../../../models/ports/speechModels.ts';
-import {
-  isLiveModel,
-  recognitionOptions,
-  synthesisOptions,
-  takesKeywords,
-} from '../../../models/ports/vendorOptions.ts';
+  synthesisVendor,
+  unheardLanguages,
+} from '../../../vendors/registry.ts';
 import type { AgentConfig } from '../../agentConfig.ts';
 import { type ChatConfig, chatChoices, chatOf } from '../../chat/chatConfig.ts';
 import type { EngineConfig } from '../../speech/engineConfig.ts';
@@ -92,11 +85,11 @@ function speechProblems(speech: SpeechConfig, path: Path, known: KnownProviders)
 
 function recognitionProblems(choice: RecognitionChoice, path: Path, known: KnownProviders): Problem[] {
   const { provider = known.recognition, model, keyterms = [], options } = choice;
-  const schema = recognitionOptions(provider, model, options);
+  const { options: schemaOf, takesKeyterms = () => true } = recognitionVendor(provider);
   return [
     ...credentialProblems('stt', choice.provider, path, known),
-    ...optionProblems(options && wrongOptions(provider, schema, options), path),
-    ...(keyterms.length > 0 && !takesKeyterms(provider, choice)
+    ...optionProblems(options && wrongOptions(provider, schemaOf({ model, options }), options), path),
+    ...(keyterms.length > 0 && !takesKeyterms(choice)
       ? [
           warning('keyterms_ignored', `${provider} takes no keyterms here; they have no effect`, [
             ...path,
@@ -125,7 +118,7 @@ function synthesisProblems(choice: SynthesisChoice, path: Path, known: KnownProv
   const { provider = known.synthesis, options } = choice;
   return [
     ...credentialProblems('tts', choice.provider, path, known),
-    ...optionProblems(options && wrongOptions(provider, synthesisOptions(provider), options), path),
+    ...optionProblems(options && wrongOptions(provider, synthesisVendor(provider).options, options), path),
   ];
 }
 
@@ -186,7 +179,7 @@ function languageProblems(speech: SpeechConfig, path: Path, known: KnownProvider
   ];
   const tags = Object.keys(voices);
   const voiceless = languages.filter((language) => matchLanguage(language, tags) === undefined);
-  const needsVoices = tags.length > 0 || (languages.length > 1 && ['deepgram', 'local'].includes(speaker));
+  const needsVoices = tags.length > 0 || (languages.length > 1 && synthesisVendor(speaker).isMonolingual);
   const problems = needsVoices
     ? voiceless.map((language) =>
         warning('voice_missing', `${language} has no voice of its own; add it to voices`, [
@@ -195,25 +188,10 @@ function languageProblems(speech: SpeechConfig, path: Path, known: KnownProvider
         ]),
       )
     : [];
-  if (languages.length < 2 || tellsLanguages(provider, recognition)) return problems;
+  const { tellsLanguages = () => true } = recognitionVendor(provider);
+  if (languages.length < 2 || tellsLanguages(recognition)) return problems;
   const message = `${provider} does not tell which language is spoken, so that the conversation stays in one`;
   return [...problems, warning('language_not_told', message, [...path, 'languages'])];
-}
-
-function takesKeyterms(provider: RecognitionProvider, { model, options }: RecognitionChoice): boolean {
-  if (provider === 'local') return false;
-  return (
-    provider !== 'openai' || options?.batch === true || !isLiveModel(model) || takesKeywords(model ?? '')
-  );
-}
-
-/** Nova's older models hear one language; of OpenAI's one tells them. */
-function tellsLanguages(provider: RecognitionProvider, { model, options }: RecognitionChoice): boolean {
-  if (provider === 'openai')
-    return (model ?? (options?.batch ? OPENAI_TRANSCRIPTION_MODEL : '')).startsWith('gpt-transcribe');
-  if (provider === 'deepgram')
-    return model === undefined || model.startsWith('nova-3') || model.startsWith('flux-general-multi');
-  return provider !== 'local';
 }
 
 function warning(code: Problem['code'], message: string, path: Path): Problem {

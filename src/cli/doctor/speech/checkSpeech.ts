@@ -6,14 +6,19 @@ import {
   ENGINE_PROVIDERS,
   type EngineProvider,
   engineCredentialName,
-  RECOGNITION_PROVIDERS,
-  type RecognitionProvider,
-  SYNTHESIS_PROVIDERS,
-  type SynthesisProvider,
 } from '../../../models/ports/providerNames.ts';
 import type { Credentials, ProviderOptions } from '../../../models/providerOptions.ts';
 import { createLocalTextToSpeech } from '../../../vendors/local/textToSpeech.ts';
-import { ENGINES, STREAMING_STT_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../../../vendors/registry.ts';
+import {
+  ENGINES,
+  RECOGNITION_PROVIDERS,
+  type RecognitionProvider,
+  STREAMING_STT_PROVIDERS,
+  STT_PROVIDERS,
+  SYNTHESIS_PROVIDERS,
+  type SynthesisProvider,
+  TTS_PROVIDERS,
+} from '../../../vendors/registry.ts';
 import { type Finding, fail, ok, warn } from '../finding.ts';
 import { tryEngine } from './tryEngine.ts';
 import { type SpokenSample, tryRecognition } from './tryRecognition.ts';

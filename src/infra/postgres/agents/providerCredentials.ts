@@ -3,7 +3,7 @@ import type {
   ProviderCredentials,
 } from '../../../agents/speech/providerCredentials.ts';
 import { mapPage } from '../../../base/values/page.ts';
-import { CREDENTIAL_NAMES } from '../../../models/ports/providerNames.ts';
+import { CREDENTIAL_NAMES } from '../../../vendors/credentials.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { queryPage } from '../sql/pages.ts';

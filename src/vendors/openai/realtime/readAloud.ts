@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { languageName } from '../../../base/values/languageCode.ts';
 import type { StreamingTextToSpeech } from '../../../models/ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../../../models/ports/textToSpeech.ts';
-import { OPENAI_SPEECH_OPTIONS } from '../../../models/ports/vendorOptions.ts';
 import { bearer, webSocketUrl } from '../../../models/sockets/target.ts';
 import {
   clampedSpeed,
@@ -17,6 +16,7 @@ import {
   createSocketSynthesizer,
   type VendorSynthesizerDeps,
 } from '../../../models/synthesis/socketSynthesizer.ts';
+import { OPENAI_SPEECH_OPTIONS } from '../vendor.ts';
 
 const SAMPLE_RATE_HZ = 24_000;
 /** Responses beside the conversation, which the vendor takes several of. */

@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
-import type { RecognitionProvider } from '../../../src/models/ports/providerNames.ts';
-import {
-  assemblyAiModel,
-  deepgramModel,
-  unheardLanguages,
-} from '../../../src/models/ports/recognitionLanguages.ts';
+import { assemblyAiModel } from '../../src/vendors/assemblyai/vendor.ts';
+import { deepgramModel } from '../../src/vendors/deepgram/vendor.ts';
+import { type RecognitionProvider, unheardLanguages } from '../../src/vendors/registry.ts';
 
 test.each([
   [[], 'flux-general-en', 'universal-streaming-multilingual'],
