@@ -62,6 +62,13 @@ const sipLayerRules = sipLayers.map((layer, level) => ({
   to: { path: `^sip/(${sipLayers.slice(level + 1).join('|') || '$'})/` },
 }));
 
+const apart = (name, room, others) => ({
+  name,
+  severity: 'error',
+  from: { path: `^src/${room}/` },
+  to: { path: `^src/(${others})/` },
+});
+
 const onlyIn = (name, modules, rooms) => ({
   name: `${name}-only-in-its-room`,
   severity: 'error',
@@ -117,6 +124,9 @@ export default {
       from: { path: '^src/telephony/' },
       to: { path: '^sip/', pathNot: '^sip/(message/|digest\\.ts$)' },
     },
+    // What these share lies below both.
+    apart('voice-knows-no-dialect', 'voice', 'dialects'),
+    apart('calls-know-no-voice', 'calls', 'voice|text'),
     {
       name: 'vendors-are-known-by-their-registry',
       severity: 'error',
