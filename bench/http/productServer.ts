@@ -22,7 +22,6 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
   const deps = httpDeps(
     {
       storage,
-      sealer: { seal: (secret) => secret },
       authenticator,
       rateLimiter: inMemoryRateLimiter(),
       dependencies: [{ name: 'database', check: async () => undefined, isDown: () => false }],
@@ -40,7 +39,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
 }
 
 /** Counts like the Redis rate limiter between two round trips. */
-function inMemoryRateLimiter(): HttpDeps['rateLimiter'] {
+function inMemoryRateLimiter(): HttpDeps['access']['rateLimiter'] {
   const left = new Map<string, number>();
   return {
     take(key, limit) {

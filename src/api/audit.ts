@@ -15,7 +15,7 @@ export interface AuditedChange {
 
 /** Appends a change to the audit log, in the transaction of the change. */
 export async function audit(
-  deps: Pick<HttpDeps, 'clock' | 'makeId'>,
+  deps: HttpDeps,
   stores: Pick<Stores, 'audit'>,
   request: FastifyRequest,
   { action, projectId, target, details = {} }: AuditedChange,

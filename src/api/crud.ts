@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { AuditAction } from '../agents/accounts/audit.ts';
 import { type CountedQuota, requireQuota } from '../agents/accounts/quotas.ts';
 import { CallwayError, notFound } from '../base/errors.ts';
+import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { Page, PageOf } from '../base/values/page.ts';
 import { audit } from './audit.ts';
 import { idempotent } from './idempotency.ts';
@@ -293,7 +294,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
 
   #about(operation: Operation, defaultSummary: string) {
     const { summary = defaultSummary, description, headers } = operation;
-    return { ...about(this.#resource.tag, summary, description), headers };
+    return { ...about(this.#resource.tag, summary, description), ...omitUndefined({ headers }) };
   }
 
   #context(request: FastifyRequest, reply: FastifyReply, stores: Stores, newId?: string): CrudContext {

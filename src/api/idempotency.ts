@@ -10,8 +10,6 @@ import type { HttpDeps, Stores } from './ports.ts';
 const REPLAYED_HEADER = 'idempotency-replayed';
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
 
-type Deps = Pick<HttpDeps, 'storage' | 'clock' | 'requestLock'>;
-
 /** A POST and how it is answered. */
 export interface IdempotentRequest<Body> {
   readonly request: FastifyRequest;
@@ -31,7 +29,7 @@ export interface IdempotentRequest<Body> {
  * @throws {CallwayError} 409 `idempotency_key_reused` when the key was used with another request.
  */
 export async function idempotent<Body>(
-  deps: Deps,
+  deps: HttpDeps,
   post: IdempotentRequest<Body>,
   work: (stores: Stores) => Promise<Body>,
 ): Promise<Body> {
@@ -60,7 +58,7 @@ export async function idempotent<Body>(
  * @throws {CallwayError} 409 `idempotency_key_reused`, `idempotency_key_in_use` after the longest wait
  */
 export async function idempotentAround<Body>(
-  deps: Deps,
+  deps: HttpDeps,
   post: IdempotentRequest<Body>,
   work: (store: (insert: (stores: Stores) => Promise<Body>) => Promise<Body>) => Promise<Body>,
 ): Promise<Body> {
@@ -77,7 +75,11 @@ export async function idempotentAround<Body>(
   }
 }
 
-async function lockKey({ requestLock }: Deps, request: FastifyRequest, key: string): Promise<HeldLock> {
+async function lockKey(
+  { access: { requestLock } }: HttpDeps,
+  request: FastifyRequest,
+  key: string,
+): Promise<HeldLock> {
   try {
     return await requestLock.acquire(`idempotency ${scopeOf(request)}`, key);
   } catch (error) {
@@ -89,7 +91,7 @@ async function lockKey({ requestLock }: Deps, request: FastifyRequest, key: stri
 
 /** Looks a response up without leaving a claim. */
 async function findStored(
-  deps: Deps,
+  deps: HttpDeps,
   request: FastifyRequest,
   key: string,
 ): Promise<StoredResponse | undefined> {
@@ -107,7 +109,7 @@ async function findStored(
 }
 
 async function claim(
-  deps: Deps,
+  deps: HttpDeps,
   request: FastifyRequest,
   stores: Stores,
   key: string,

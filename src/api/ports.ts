@@ -41,7 +41,6 @@ import type { MediaFiles } from '../calls/holdMusic/mediaFiles.ts';
 import type { NodeReports } from '../calls/nodes/nodeReport.ts';
 import type { NumberOwnership } from '../calls/numbers/numberClaim.ts';
 import type { NumberClaimStore, PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
-import type { CallRecordings } from '../calls/recording/callRecordings.ts';
 import type { RecordingStore } from '../calls/recording/recordingStore.ts';
 import type { RecordingUrls } from '../calls/recording/recordingUrls.ts';
 import type { CallControl } from '../calls/runner/callControl.ts';
@@ -136,15 +135,9 @@ export interface KnowledgeService {
   readonly retrieval: Retrieval;
 }
 
-/** Recordings and their signed links. */
-interface RecordingAccess {
-  readonly store: Pick<RecordingStore, 'open'>;
-  readonly urls: Pick<RecordingUrls, 'verify'>;
-}
-
 /** Live calls; stored calls are in {@link Stores}. */
-export interface CallService
-  extends Pick<CallControl, 'hangUp' | 'transfer' | 'ask' | 'addParticipant' | 'quality' | 'mediaSamples'> {
+export interface CallService {
+  readonly control: CallControl;
   /** @see acceptCall */
   accept(order: OutboundOrder, keep: InsertOnce): Promise<AcceptedCall>;
   /** Health of each trunk, as last reported. */
@@ -153,58 +146,76 @@ export interface CallService
   rejections(projectId: string | undefined, limit: number): Promise<SipRejection[]>;
   /** Notifies all nodes that a trunk or a phone number changed. */
   trunksChanged(): Promise<void>;
-  readonly recordings: Pick<CallRecordings, 'url'>;
+}
+
+/** Keys, sign-in, and what limits requests. */
+interface AccessServices {
+  readonly authenticator: ApiAuthenticator;
+  readonly revocations: Revocations;
+  readonly consoleSessions: ConsoleSessions;
+  readonly rateLimiter: RateLimiter;
+  /** Allows one request at a time with an `Idempotency-Key`, over all nodes. */
+  readonly requestLock: SessionLock;
+  readonly sessionCounter: SessionCounter;
+  /** Seals secrets that a stored object keeps. */
+  readonly sealer: Sealer;
+}
+
+/** What checks an agent's parts and tries them. */
+interface AgentServices {
+  readonly schemas: SchemaChecker;
+  readonly patterns: PatternMatcher;
+  readonly pathways: PathwayChecker;
+  readonly tools: ToolRunner;
+  readonly mcpServers: McpServers;
+  readonly targetPolicy: TargetPolicy;
+  readonly voices: VoiceCatalog;
+  readonly speechPreview: SpeechPreview;
+  readonly tests: TestRuns;
+}
+
+/** Conversations, the people in them, and their events. */
+interface SessionServices {
+  readonly conversations: ConversationEngine;
+  readonly customers: Customers;
+  readonly liveEvents: LiveEvents;
+  readonly eventFeed: EventFeed;
+}
+
+/** Audio streams and stored audio. */
+interface AudioServices {
+  /** The media streams; undefined on nodes without voice. */
+  readonly mediaStreams?: MediaStreams | undefined;
+  readonly mediaFiles: MediaFiles;
+  readonly recordings: { readonly store: Pick<RecordingStore, 'open'>; readonly urls: RecordingUrls };
+}
+
+/** What the operator of the installation sees. */
+interface OperationServices {
+  readonly dependencies: readonly Dependency[];
+  readonly nodeReports: NodeReports;
+  readonly metrics: HttpMetrics;
+  readonly logger: Logger;
+  /** The tracer; undefined when tracing is off. */
+  readonly tracing?: Tracer | undefined;
+  /** The shares that projects' large bodies take. */
+  readonly shares: ComputeShares;
 }
 
 /** Everything the HTTP API needs from the rest of the program. */
 export interface HttpDeps {
   readonly storage: Storage;
-  /** Seals secrets that a stored object keeps. */
-  readonly sealer: Pick<Sealer, 'seal'>;
-  readonly authenticator: ApiAuthenticator;
-  readonly revocations: Revocations;
-  readonly consoleSessions: ConsoleSessions;
-  readonly nodeReports: Pick<NodeReports, 'list'>;
-  readonly rateLimiter: RateLimiter;
-  /** Allows one request at a time with an `Idempotency-Key`, over all nodes. */
-  readonly requestLock: SessionLock;
-  readonly sessionCounter: Pick<SessionCounter, 'read'>;
-  readonly dependencies: readonly Dependency[];
-  readonly targetPolicy: TargetPolicy;
-  readonly schemas: Pick<SchemaChecker, 'checkSchema'>;
-  readonly patterns: Pick<PatternMatcher, 'checkPattern'>;
-  readonly pathways: PathwayChecker;
-  /** The shares that projects' large bodies take. */
-  readonly shares: ComputeShares;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  readonly logger: Logger;
   readonly settings: HttpSettings;
-  /** The tracer; undefined when tracing is off. */
-  readonly tracing?: Tracer;
-  readonly metrics: HttpMetrics;
-  readonly liveEvents: LiveEvents;
-  readonly eventFeed: EventFeed;
-  readonly conversations: ConversationEngine;
-  readonly tools: ToolRunner;
-  readonly mcpServers: Pick<McpServers, 'refresh' | 'refreshStale'>;
-  readonly webhookAdmin: WebhookAdmin;
-  readonly voices: VoiceCatalog;
-  readonly speechPreview: Pick<SpeechPreview, 'say'>;
-  readonly knowledge: KnowledgeService;
-  /** The media streams; undefined on nodes without voice. */
-  readonly mediaStreams?: MediaStreams;
-  /** Reads recordings; undefined when they are not stored. */
-  readonly recordings?: RecordingAccess;
+  readonly access: AccessServices;
+  readonly agents: AgentServices;
+  readonly sessions: SessionServices;
   readonly calls: CallService;
-  readonly mediaFiles: Pick<MediaFiles, 'receive' | 'discard'>;
-  readonly tests: Pick<
-    TestRuns,
-    'suite' | 'case' | 'replay' | 'release' | 'create' | 'announce' | 'find' | 'detail' | 'cancel'
-  >;
-  readonly customers: Pick<Customers, 'find' | 'removeMemory' | 'erase' | 'hashOf'>;
-  /** Hangs up a live call and waits until it has ended; undefined on nodes without calls. */
-  readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
+  readonly audio: AudioServices;
+  readonly knowledge: KnowledgeService;
+  readonly webhookAdmin: WebhookAdmin;
+  readonly operations: OperationServices;
 }
 
 export interface HttpSettings {

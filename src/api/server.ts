@@ -75,13 +75,13 @@ export async function createServer(deps: HttpDeps): Promise<App> {
     if (url.includes('%00')) done(invalid('invalid_url', 'The path contains the character U+0000'));
     else done();
   });
-  legacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
+  legacyRoutes(app, deps);
   accessControl(app, deps);
   app.addHook('onRequest', ({ headers }, _reply, done) => {
     const { 'content-encoding': encoding = 'identity' } = headers;
     done(encoding === 'identity' ? undefined : compressedRequest(encoding));
   });
-  shareFairly(app, deps);
+  shareFairly(app, deps.operations);
   refuseOtherModels(app, deps);
   refuseUnknownVoices(app, deps);
 
@@ -112,7 +112,7 @@ function compressedRequest(encoding: string): CallwayError {
 
 function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, FastifyBaseLogger> {
   return {
-    loggerInstance: deps.logger,
+    loggerInstance: deps.operations.logger,
     // One logger for all requests: a child for each costs more than its few lines.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 
 import type { WidgetPrincipal } from '../agents/accounts/principal.ts';
 import { type CallwayError, invalid, notFound } from '../base/errors.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { ChatBody } from './chat/requestBody.ts';
 import { keyOf } from './plugins/accessControl.ts';
-import type { HttpDeps } from './ports.ts';
 
 const MAX_MESSAGE_CHARACTERS = 4_000;
 /** The fields that a visitor may send to the chat. OpenAI's clients send `model`, which is ignored. */
@@ -28,7 +28,7 @@ export function providerOf({ keyId }: WidgetPrincipal): string {
  * @throws {CallwayError} 404 `session_not_found`
  */
 export async function requireOwnSession(
-  { conversations }: Pick<HttpDeps, 'conversations'>,
+  conversations: ConversationEngine,
   visitor: WidgetPrincipal,
   sessionId: string,
 ): Promise<void> {

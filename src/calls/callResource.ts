@@ -13,7 +13,7 @@ import {
 } from './call.ts';
 import type { TurnLatency } from './callStore.ts';
 import { callMedia } from './numbers/callMedia.ts';
-import type { CallRecordings } from './recording/callRecordings.ts';
+import type { RecordingUrls } from './recording/recordingUrls.ts';
 import { callTransfer } from './transfer/transferReport.ts';
 
 const time = z.iso.datetime().nullable();
@@ -104,7 +104,7 @@ export type CallResource = z.infer<typeof callResource>;
 export function toCallResource(
   call: Call,
   latency: TurnLatency | undefined,
-  recordings: Pick<CallRecordings, 'url'>,
+  recordings: RecordingUrls,
 ): CallResource {
   const { ringTimeoutSeconds, maxDurationSeconds, record, media, dynamicVariables } = call.settings;
   return {
@@ -141,10 +141,10 @@ export function toCallResource(
   };
 }
 
-function toRecordingResource(call: Call, recordings: Pick<CallRecordings, 'url'>): CallResource['recording'] {
+function toRecordingResource(call: Call, recordings: RecordingUrls): CallResource['recording'] {
   if (call.recording === null) return null;
   const { status, startedAt = null, durationMs, error } = call.recording;
   const stored = storedRecording(call);
-  const url = stored && recordings.url(stored.key);
+  const url = stored && recordings.sign(stored.key);
   return { status, startedAt, durationMs, error, ...(url === undefined ? {} : { url }) };
 }

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { type Call, UNSUPERVISED } from '../../src/calls/call.ts';
 import { callResource, toCallResource } from '../../src/calls/callResource.ts';
+import type { RecordingUrls } from '../../src/calls/recording/recordingUrls.ts';
+import { unused } from '../support/unused.ts';
 import { later, makeCall } from './support/makeCall.ts';
 
-const recordings = { url: (key: string) => `https://callway.example/${key}` };
+const recordings = unused<RecordingUrls>('recordingUrls', {
+  sign: (key) => `https://callway.example/${key}`,
+});
 const READY = { status: 'ready', key: 'a.wav', durationMs: 6900.4, error: null } as const;
 const UUIDS = {
   id: '0197a000-0000-7000-8000-000000000001',

@@ -1,3 +1,4 @@
+import type { SessionCounter } from '../../src/agents/accounts/dayQuotas.ts';
 import { createHttpMetrics } from '../../src/api/metrics.ts';
 import type { HttpDeps, HttpSettings } from '../../src/api/ports.ts';
 import { ComputeShares } from '../../src/base/async/computeShares.ts';
@@ -6,42 +7,57 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { memoryEvents } from './memoryEvents.ts';
 import { unused } from './unused.ts';
 
-const UNUSED = [
-  ...(['consoleSessions', 'nodeReports', 'requestLock', 'schemas', 'patterns', 'pathways', 'tools'] as const),
-  ...(['conversations', 'mcpServers', 'webhookAdmin', 'speechPreview', 'knowledge', 'calls'] as const),
-  ...(['mediaFiles', 'tests', 'customers'] as const),
-] as const;
+/** The services of all groups, by their names in them. */
+export type HttpServices = HttpDeps &
+  HttpDeps['access'] &
+  HttpDeps['agents'] &
+  HttpDeps['sessions'] &
+  HttpDeps['audio'] &
+  HttpDeps['operations'];
 
 export const LEGACY_SUNSET = new Date('2027-09-11T00:00:00.000Z');
 
-export const noRevocations: HttpDeps['revocations'] = {
+export const noRevocations: HttpDeps['access']['revocations'] = {
   isConnected: () => true,
   listen: () => () => undefined,
   announce: async () => undefined,
 };
 
-/** What the HTTP API needs: the given parts, without limits and events of others; other ports throw when used. */
+/** What the HTTP API needs: the given services, without limits and events of others; other ports throw when used. */
 export function httpDeps(
-  given: Partial<HttpDeps> & Pick<HttpDeps, 'storage' | 'sealer' | 'authenticator' | 'clock'>,
+  given: Partial<HttpServices> & Pick<HttpServices, 'storage' | 'authenticator' | 'clock'>,
   settings: Partial<HttpSettings> = {},
 ): HttpDeps {
   const events = memoryEvents();
-  const others = Object.fromEntries(UNUSED.map((name) => [name, unused(name)]));
+  const { storage, clock } = given;
   return {
-    ...(others as unknown as Pick<HttpDeps, (typeof UNUSED)[number]>),
-    revocations: noRevocations,
-    sessionCounter: { read: async () => 0 },
-    rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
-    dependencies: [],
-    targetPolicy: { allowInsecureLoopback: false },
-    shares: new ComputeShares({ clock: given.clock }),
+    storage,
+    clock,
     makeId: uuidV7,
-    logger: createLogger('silent'),
-    metrics: createHttpMetrics(),
-    liveEvents: events,
-    eventFeed: events,
-    voices: { has: async () => undefined },
-    ...given,
+    access: unused('access', {
+      revocations: noRevocations,
+      sessionCounter: unused<SessionCounter>('sessionCounter', { read: async () => 0 }),
+      rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
+      ...given,
+    }),
+    agents: unused('agents', {
+      targetPolicy: { allowInsecureLoopback: false },
+      voices: { has: async () => undefined },
+      ...given,
+    }),
+    sessions: unused('sessions', { liveEvents: events, eventFeed: events, ...given }),
+    calls: given.calls ?? unused('calls'),
+    audio: unused('audio', { mediaStreams: undefined, recordings: unused('recordings'), ...given }),
+    knowledge: given.knowledge ?? unused('knowledge'),
+    webhookAdmin: given.webhookAdmin ?? unused('webhookAdmin'),
+    operations: {
+      dependencies: [],
+      nodeReports: unused('nodeReports'),
+      metrics: createHttpMetrics(),
+      logger: createLogger('silent'),
+      shares: new ComputeShares({ clock }),
+      ...given,
+    },
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: [],

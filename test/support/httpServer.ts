@@ -10,7 +10,11 @@ import { DEFAULT_QUOTAS } from '../../src/agents/accounts/quotas.ts';
 import { retentionFrom } from '../../src/agents/accounts/retention.ts';
 import type { HttpDeps, Stores } from '../../src/api/ports.ts';
 import { createServer } from '../../src/api/server.ts';
+import type { Sealer } from '../../src/base/sealer.ts';
 import type { CallStore } from '../../src/calls/callStore.ts';
+import type { RecordingStore } from '../../src/calls/recording/recordingStore.ts';
+import type { RecordingUrls } from '../../src/calls/recording/recordingUrls.ts';
+import type { CallControl } from '../../src/calls/runner/callControl.ts';
 import type { HistoryStore } from '../../src/engine/history/historyStore.ts';
 import type { SessionStore } from '../../src/engine/session/sessionStore.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -65,9 +69,9 @@ export interface ServerOptions {
   readonly history?: Partial<HistoryStore>;
   readonly sessions?: Pick<SessionStore, 'search'>;
   readonly webhookAdmin?: Partial<WebhookAdmin>;
-  readonly hangUp?: HttpDeps['hangUp'];
-  readonly recordings?: HttpDeps['recordings'];
-  readonly mediaStreams?: HttpDeps['mediaStreams'];
+  readonly hangUpAndWait?: CallControl['hangUpAndWait'];
+  readonly recordings?: HttpDeps['audio']['recordings'];
+  readonly mediaStreams?: HttpDeps['audio']['mediaStreams'];
   readonly calls?: Pick<CallStore, 'find' | 'turnLatencies'>;
 }
 
@@ -96,11 +100,15 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       ...options.calls,
     }),
   });
-  const { hangUp, recordings, mediaStreams } = options;
+  const { hangUpAndWait, mediaStreams } = options;
+  const recordings = options.recordings ?? {
+    store: unused<RecordingStore>('recordingStore'),
+    urls: unused<RecordingUrls>('recordingUrls', { sign: (key) => `https://callway.test/${key}` }),
+  };
   const deps = httpDeps(
     {
       storage: { stores, transaction: (work) => work(stores) },
-      sealer: { seal: (secret) => `sealed ${secret}` },
+      sealer: unused<Sealer>('sealer', { seal: (secret) => `sealed ${secret}` }),
       authenticator: fakeAuthenticator(revoked),
       clock,
       logger: createLogger('debug', lineStream(logLines)),
@@ -115,9 +123,8 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       conversations,
       webhookAdmin: unused<WebhookAdmin>('webhooks', options.webhookAdmin),
       calls: unused<HttpDeps['calls']>('calls', {
-        recordings: { url: (key) => `https://callway.test/${key}` },
+        control: unused<CallControl>('callControl', { hangUpAndWait }),
       }),
-      hangUp,
       recordings,
       mediaStreams,
     },

@@ -93,13 +93,14 @@ export async function answerChat(
     return await answerInSpan(deps, { ...call, flavor, session, conversation, choice, signal });
   };
   const givenId = sessionIdOfHeader(request) ?? body.session_id ?? undefined;
-  if (visitor && givenId !== undefined) await requireOwnSession(deps, visitor, givenId);
+  if (visitor && givenId !== undefined)
+    await requireOwnSession(deps.sessions.conversations, visitor, givenId);
   if (givenId !== undefined) return await answerOn('named', givenId);
   // Visitors share a token: what one of them repeats may be the words of another.
   if (visitor) return await answerOn('new', deps.makeId());
   const goneOn: string[] = [];
   while (goneOn.length < MAX_SESSIONS_TRIED) {
-    const continued = await deps.conversations.findContinued(projectId, conversation, goneOn);
+    const continued = await deps.sessions.conversations.findContinued(projectId, conversation, goneOn);
     if (continued === undefined) break;
     try {
       return await answerOn('continued', continued);
@@ -114,7 +115,7 @@ export async function answerChat(
 /** Runs the request as a span of the client's trace, or of a new trace; the turn is a child span. */
 async function answerInSpan(deps: HttpDeps, chat: ChatRequest): Promise<Completion | FastifyReply> {
   const { request, session } = chat;
-  const span = (deps.tracing ?? noopTracer).startSpan(`POST ${request.routeOptions.url ?? ''}`, {
+  const span = (deps.operations.tracing ?? noopTracer).startSpan(`POST ${request.routeOptions.url ?? ''}`, {
     kind: 'server',
     parent: traceparentOf(request),
     attributes: {
@@ -137,7 +138,7 @@ async function answer(deps: HttpDeps, chat: ChatRequest): Promise<Completion | F
     if (choice === 'continued' && conversation.repeatedIn(current) === undefined)
       throw new SessionGoneOnError();
     const known = mayRepeatAll(current, conversation)
-      ? await deps.conversations.withAllMessages(current)
+      ? await deps.sessions.conversations.withAllMessages(current)
       : current;
     const isWhole = body.stream === true ? undefined : true;
     const request: TurnRequest = { ...settings, ...newMessages(known, conversation), isWhole };
@@ -145,7 +146,7 @@ async function answer(deps: HttpDeps, chat: ChatRequest): Promise<Completion | F
     const walksHistory = choice !== 'named' && known.state.currentNodeId === null && request.history;
     return walksHistory ? { ...request, walksHistory: true } : request;
   };
-  const run: RunTurn = (sink) => deps.conversations.runTurn(session, buildRequest, sink, signal);
+  const run: RunTurn = (sink) => deps.sessions.conversations.runTurn(session, buildRequest, sink, signal);
   try {
     if (body.stream !== true) return await answerWhole(deps, chat, run);
     await answerStreaming(deps, chat, run);

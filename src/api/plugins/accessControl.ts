@@ -1,19 +1,15 @@
 import type { FastifyRequest } from 'fastify';
-import type { ApiAuthenticator } from '../../agents/accounts/apiAuthenticator.ts';
 import type { Scope } from '../../agents/accounts/apiKey.ts';
-import type { ConsoleSessions } from '../../agents/accounts/consoleSessions.ts';
 import {
   type KeyPrincipal,
   operatorIn,
   type Principal,
   type WidgetPrincipal,
 } from '../../agents/accounts/principal.ts';
-import type { RateLimiter } from '../../agents/accounts/rateLimiter.ts';
 import { limitConcurrency } from '../../base/async/limitConcurrency.ts';
 import { CallwayError, invalid, notFound, unavailable } from '../../base/errors.ts';
-import type { Clock } from '../../base/values/clock.ts';
 import { clientNetwork } from '../clientNetwork.ts';
-import type { App, Dependency, HttpSettings, Stores } from '../ports.ts';
+import type { App, Dependency, HttpDeps, Stores } from '../ports.ts';
 import { rateLimited, requireAllowed } from '../sourceLimits.ts';
 import { consoleCookieOf, requireConsoleHeader } from './consoleCookie.ts';
 import { admitVisitor } from './widgetAccess.ts';
@@ -51,19 +47,6 @@ declare module 'fastify' {
   }
 }
 
-export interface AccessControlDeps {
-  readonly authenticator: ApiAuthenticator;
-  readonly consoleSessions: Pick<ConsoleSessions, 'find'>;
-  readonly storage: { readonly stores: Pick<Stores, 'projects'> };
-  readonly rateLimiter: RateLimiter;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly dependencies: readonly Dependency[];
-  readonly settings: Pick<
-    HttpSettings,
-    'rateLimitPerMinute' | 'projectRateLimitPerMinute' | 'failedAuthPerMinute'
-  >;
-}
-
 /** Lookups for addresses with too many failures: they share these, and wait their turn, some milliseconds. */
 const SUSPECT_LOOKUPS = 2;
 const MAX_WAITING_LOOKUPS = 200;
@@ -74,8 +57,11 @@ const PROJECT_HEADER = 'x-callway-project';
  * Authenticates, authorizes and rate-limits requests of routes with an `access` configuration, before the body is read.
  * Answers 503 while a dependency is known to be down.
  */
-export function accessControl(app: App, deps: AccessControlDeps): void {
-  const { authenticator, rateLimiter, settings } = deps;
+export function accessControl(app: App, deps: HttpDeps): void {
+  const {
+    access: { authenticator, rateLimiter },
+    settings,
+  } = deps;
 
   /** Counts a failed authentication by the client's address. */
   const rejected = async (request: FastifyRequest, error: CallwayError): Promise<CallwayError> => {
@@ -107,7 +93,7 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
   const ofSession = async (request: FastifyRequest, access: ProtectedAccess): Promise<Principal> => {
     const sessionId = consoleCookieOf(request);
     if (sessionId === undefined) throw await rejected(request, missingCredential(access));
-    const credential = await deps.consoleSessions.find(sessionId);
+    const credential = await deps.access.consoleSessions.find(sessionId);
     if (credential === undefined) throw invalidCredential();
     requireConsoleHeader(request);
     const principal = await authenticate(request, credential);
@@ -124,7 +110,7 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
   app.addHook('onRequest', async (request, reply) => {
     const { access } = request.routeOptions.config;
     if (!access || access.kind === 'public') return;
-    requireDependencies(deps.dependencies);
+    requireDependencies(deps.operations.dependencies);
     const principal = await principalOfRequest(request, access);
     const problem = authorize(access, principal, projectIdOf(request));
     if (problem) throw problem.category === 'unauthenticated' ? await rejected(request, problem) : problem;
@@ -163,7 +149,7 @@ export function keyOf(request: FastifyRequest): KeyPrincipal | WidgetPrincipal {
 
 /** Whether the key of a running request is still valid. @throws {CallwayError} While the database is away. */
 export async function isStillAuthenticated(
-  { authenticator, consoleSessions }: Pick<AccessControlDeps, 'authenticator' | 'consoleSessions'>,
+  { authenticator, consoleSessions }: HttpDeps['access'],
   request: FastifyRequest,
 ): Promise<boolean> {
   const sessionId = consoleCookieOf(request);

@@ -29,7 +29,7 @@ const PLACES: Readonly<Record<string, (body: unknown) => (readonly [path: string
  *
  * @throws {CallwayError} 400 `model_not_allowed`
  */
-export function refuseOtherModels(app: App, { settings }: Pick<HttpDeps, 'settings'>): void {
+export function refuseOtherModels(app: App, { settings }: HttpDeps): void {
   const { allowedModels } = settings;
   if (!allowedModels) return;
   app.addHook('preHandler', async ({ method, routeOptions, body }) => {

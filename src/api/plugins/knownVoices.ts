@@ -29,7 +29,7 @@ const PLACES: Readonly<Record<string, (body: unknown) => SpeechInBody[]>> = {
 };
 
 /** Refuses voices that their providers do not have, before anything is saved; without an answer they are saved. */
-export function refuseUnknownVoices(app: App, { storage, voices }: HttpDeps): void {
+export function refuseUnknownVoices(app: App, { storage, agents: { voices } }: HttpDeps): void {
   app.addHook('preHandler', async ({ method, routeOptions, params, body }) => {
     const find = METHODS.includes(method) ? PLACES[routeOptions.url ?? ''] : undefined;
     const found = find?.(body) ?? [];

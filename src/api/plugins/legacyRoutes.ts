@@ -1,11 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
 
-import type { LegacyUsageStore } from '../../agents/accounts/accountStores.ts';
 import { repeat } from '../../base/async/repeat.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { Clock } from '../../base/values/clock.ts';
-import type { App, HttpMetrics, HttpSettings } from '../ports.ts';
+import type { App, HttpDeps } from '../ports.ts';
 
 /** When the legacy routes were declared deprecated. */
 const DEPRECATED_SINCE = new Date('2026-01-11T00:00:00.000Z');
@@ -18,20 +15,12 @@ declare module 'fastify' {
   }
 }
 
-export interface LegacyRoutesDeps {
-  readonly settings: Pick<HttpSettings, 'legacySunset'>;
-  readonly usage: LegacyUsageStore;
-  readonly metrics: Pick<HttpMetrics, 'countLegacyRequest'>;
-  readonly clock: Clock;
-  readonly logger: Pick<Logger, 'warn'>;
-}
-
 /**
  * Announces the end of legacy routes in their responses, counts their requests, and answers 410 from the sunset on.
  *
  * @see RFC 9745 (Deprecation), RFC 8594 (Sunset)
  */
-export function legacyRoutes(app: App, deps: LegacyRoutesDeps): void {
+export function legacyRoutes(app: App, deps: HttpDeps): void {
   const sunset = deps.settings.legacySunset;
   const usage = createUsageCounter(deps);
   app.addHook('onRequest', (request, reply, done) => {
@@ -68,7 +57,7 @@ function addHeaders(reply: FastifyReply, sunset: Date, successor: string): void 
 }
 
 /** Collects counts and writes them every few seconds, so that no request waits for the database. */
-function createUsageCounter({ usage, metrics, clock, logger }: LegacyRoutesDeps) {
+function createUsageCounter({ storage: { stores }, operations: { metrics, logger }, clock }: HttpDeps) {
   let counts = new Map<string, { projectId: string; route: string; day: string; requests: number }>();
   const add = (projectId: string, route: string, day: string, requests: number) => {
     const key = `${projectId} ${day} ${route}`;
@@ -78,7 +67,7 @@ function createUsageCounter({ usage, metrics, clock, logger }: LegacyRoutesDeps)
     const batch = [...counts.values()];
     if (batch.length === 0) return;
     counts = new Map();
-    await usage.add(batch).catch((error: unknown) => {
+    await stores.legacyUsage.add(batch).catch((error: unknown) => {
       for (const { projectId, route, day, requests } of batch) add(projectId, route, day, requests);
       throw error;
     });

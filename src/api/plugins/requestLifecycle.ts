@@ -28,7 +28,7 @@ export interface RequestLifecycle {
  */
 export function requestLifecycle(
   app: App,
-  { clock, metrics, settings, logger }: Pick<HttpDeps, 'clock' | 'metrics' | 'settings' | 'logger'>,
+  { clock, operations: { metrics, logger }, settings }: HttpDeps,
 ): RequestLifecycle {
   // Its fields hold no secrets, and searching them for secrets would cost more than the line itself.
   const accessLog = logger.child({}, { redact: [] });

@@ -26,7 +26,7 @@ const EXPOSED_HEADERS = 'x-request-id, x-session-id, retry-after';
  */
 export function answerWidgetPreflights(
   app: App,
-  { storage, clock, rateLimiter }: Pick<HttpDeps, 'storage' | 'clock' | 'rateLimiter'>,
+  { storage, clock, access: { rateLimiter } }: HttpDeps,
 ): void {
   const allowsOrigin = rememberWidgetOrigins(storage.stores.widgetTokens, clock);
   app.addHook('onRequest', async (request, reply) => {

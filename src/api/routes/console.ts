@@ -17,7 +17,7 @@ const YEAR_MS = 31_536_000_000;
 const hide = { schema: { hide: true } } as const;
 
 /** The console's files and, for all its addresses, its one page. Nothing without a built console. */
-export async function consolePages(app: App, { settings }: Pick<HttpDeps, 'settings'>): Promise<void> {
+export async function consolePages(app: App, { settings }: HttpDeps): Promise<void> {
   const { consoleFolder } = settings;
   if (consoleFolder === undefined) return;
   const page = readFileSync(join(consoleFolder, PAGE), 'utf8');

@@ -28,7 +28,10 @@ const shownSession = z.object({
 
 /** Sign-in of a browser: its cookie authenticates requests to `/v1` as the token would. */
 export function consoleSessionRoutes(app: App, deps: HttpDeps): void {
-  const { consoleSessions, authenticator, rateLimiter, settings } = deps;
+  const {
+    access: { consoleSessions, authenticator, rateLimiter },
+    settings,
+  } = deps;
   if (settings.hasConsole === false) return;
   app.post(
     PATH,

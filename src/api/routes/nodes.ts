@@ -4,7 +4,7 @@ import { nodeReport } from '../../calls/nodes/nodeReport.ts';
 import type { App, HttpDeps } from '../ports.ts';
 import { about, errors } from '../schemas.ts';
 
-export function nodeRoutes(app: App, { nodeReports }: Pick<HttpDeps, 'nodeReports'>): void {
+export function nodeRoutes(app: App, { operations: { nodeReports } }: HttpDeps): void {
   app.get(
     '/v1/nodes',
     {

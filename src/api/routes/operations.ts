@@ -53,7 +53,9 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
       },
     },
     async (_request, reply) => {
-      const checks = deps.dependencies.map(async (one) => [one.name, await isUp(one, deps.clock)] as const);
+      const checks = deps.operations.dependencies.map(
+        async (one) => [one.name, await isUp(one, deps.clock)] as const,
+      );
       const results = await Promise.all(checks);
       const dependencies = Object.fromEntries(
         results.map(([name, up]) => [name, up ? ('up' as const) : ('down' as const)]),
@@ -82,13 +84,15 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      await limitSource(deps.rateLimiter, request, 'requests for metrics', OPEN_PER_MINUTE);
-      return await reply.type(deps.metrics.contentType).send(await deps.metrics.render());
+      await limitSource(deps.access.rateLimiter, request, 'requests for metrics', OPEN_PER_MINUTE);
+      return await reply
+        .type(deps.operations.metrics.contentType)
+        .send(await deps.operations.metrics.render());
     },
   );
 }
 
-export function documentRoutes(app: App, { rateLimiter }: HttpDeps): void {
+export function documentRoutes(app: App, { access: { rateLimiter } }: HttpDeps): void {
   const schema = {
     tags,
     summary: 'This OpenAPI document',

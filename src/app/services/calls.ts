@@ -125,7 +125,7 @@ export function buildCalls(
     control,
     requests,
     nodeId,
-    service: callService(node, conversations, recordings, ports, limiter, control),
+    service: callService(node, conversations, ports, limiter, control),
     startSweeper() {
       lifecycle.onClose(startCallSweeper(nodeDeps));
       const worker = new Worker({
@@ -170,7 +170,6 @@ function redisPorts({ redis, connectSubscriber, jobs, nodeId, storage: { stores 
 function callService(
   { storage, metrics, liveEvents, orderRefusal, clock, makeId, tracer, onError }: NodeContext,
   conversations: ConversationEngine,
-  recordings: CallRecordings,
   { lock, queue, health, slots, bus, rejections }: SharedPorts,
   limiter: CallLimiter,
   control: CallControl,
@@ -193,15 +192,9 @@ function callService(
   };
   return {
     accept: (order, insertOnce) => acceptCall(acceptDeps, order, insertOnce),
-    hangUp: (projectId, callId) => control.hangUp(projectId, callId),
-    transfer: (projectId, callId, request) => control.transfer(projectId, callId, request),
-    ask: (projectId, callId, name, argument) => control.ask(projectId, callId, name, argument),
-    addParticipant: (projectId, callId, target) => control.addParticipant(projectId, callId, target),
-    quality: (call) => control.quality(call),
-    mediaSamples: (call) => control.mediaSamples(call),
+    control,
     trunkHealth: (trunkIds) => readTrunkHealth(health, slots, trunkIds),
     rejections: (projectId, limit) => rejections.list(projectId, limit),
     trunksChanged: () => notifyTrunksChanged(bus, onError),
-    recordings,
   };
 }

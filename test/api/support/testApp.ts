@@ -1,10 +1,10 @@
 import { createApiAuthenticator } from '../../../src/agents/accounts/apiAuthenticator.ts';
-import type { App, HttpDeps, HttpSettings, Storage } from '../../../src/api/ports.ts';
+import type { App, HttpSettings, Storage } from '../../../src/api/ports.ts';
 import { createServer } from '../../../src/api/server.ts';
 import { createSealer } from '../../../src/base/sealer.ts';
 import { createStorage } from '../../../src/infra/postgres/storage.ts';
 import { migrated, openServerDatabase } from '../../infra/postgres/support/databases.ts';
-import { httpDeps, noRevocations } from '../../support/httpDeps.ts';
+import { type HttpServices, httpDeps, noRevocations } from '../../support/httpDeps.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-operator';
@@ -19,7 +19,7 @@ export interface TestApp {
 /** The HTTP API with a real database and a simulated clock. It does not listen yet. */
 export async function createTestApp(
   settings: Partial<HttpSettings> = {},
-  parts: Partial<HttpDeps> = {},
+  parts: Partial<HttpServices> = {},
 ): Promise<TestApp> {
   const opened = await migrated(openServerDatabase);
   const sealer = createSealer(Buffer.alloc(32));

@@ -7,7 +7,7 @@ import { about, errors, projectParams } from '../../schemas.ts';
 
 const PATH = '/v1/projects/:projectId/agent';
 
-export function agentRoutes(app: App, { storage, targetPolicy, clock }: HttpDeps): void {
+export function agentRoutes(app: App, { storage, agents: { targetPolicy }, clock }: HttpDeps): void {
   app.get(
     PATH,
     {

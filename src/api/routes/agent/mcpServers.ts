@@ -22,7 +22,9 @@ import { about, errors, projectParams } from '../../schemas.ts';
 const PATH = '/v1/projects/:projectId/mcp-servers';
 
 export function mcpServerRoutes(app: App, deps: HttpDeps): void {
-  const { targetPolicy, mcpServers } = deps;
+  const {
+    agents: { targetPolicy, mcpServers },
+  } = deps;
   const withTools = async (saved: ShownMcpServer, projectId: string) => {
     const server = await mcpServers.refresh(projectId, saved.id);
     return server ? shownMcpServer(server) : saved;
@@ -92,7 +94,7 @@ export function mcpServerRoutes(app: App, deps: HttpDeps): void {
   refreshRoute(app, deps);
 }
 
-function refreshRoute(app: App, { mcpServers }: HttpDeps): void {
+function refreshRoute(app: App, { agents: { mcpServers } }: HttpDeps): void {
   app.post(
     `${PATH}/:mcpServerId/refresh`,
     {

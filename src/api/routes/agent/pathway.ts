@@ -76,7 +76,7 @@ export function pathwayRoutes(app: App, deps: HttpDeps): void {
   restoreRoute(app, deps);
 }
 
-function graphRoutes(app: App, { storage, clock, pathways }: HttpDeps): void {
+function graphRoutes(app: App, { storage, clock, agents: { pathways } }: HttpDeps): void {
   app.get(
     PATH,
     {
@@ -119,7 +119,10 @@ function graphRoutes(app: App, { storage, clock, pathways }: HttpDeps): void {
   );
 }
 
-function reviewRoute(app: App, { storage: { stores }, settings, mcpServers, pathways }: HttpDeps): void {
+function reviewRoute(
+  app: App,
+  { storage: { stores }, settings, agents: { mcpServers, pathways } }: HttpDeps,
+): void {
   app.post(
     `${PATH}/validate`,
     {
@@ -246,7 +249,11 @@ function restoreRoute(app: App, deps: HttpDeps): void {
       const { graph, version } = await findVersion(deps, request.params);
       const { projectId } = request.params;
       const edit = editOf(request, new Date(deps.clock.now()).toISOString());
-      await deps.pathways.parsePathway(projectId, graph, await knownNames(deps.storage.stores, projectId));
+      await deps.agents.pathways.parsePathway(
+        projectId,
+        graph,
+        await knownNames(deps.storage.stores, projectId),
+      );
       const restored = await idempotent(deps, { request, reply, status: 200 }, (stores) =>
         editPathway(stores, projectId, { ...edit, restoredFrom: version }, (_current, known) => {
           requireValidStructure(checkTools(graph, known));

@@ -24,7 +24,10 @@ const preview = z.object({
 });
 
 /** Renders a template as a turn would. */
-export function templatePreviewRoute(app: App, { storage: { stores }, shares }: HttpDeps): void {
+export function templatePreviewRoute(
+  app: App,
+  { storage: { stores }, operations: { shares } }: HttpDeps,
+): void {
   app.post(
     '/v1/projects/:projectId/templates/preview',
     {

@@ -97,7 +97,7 @@ function fromSessionRoute(app: App, deps: HttpDeps): void {
 
 /** @throws {CallwayError} 400 where a pattern takes more than linear time. */
 async function requirePatterns(
-  { patterns }: HttpDeps,
+  { agents: { patterns } }: HttpDeps,
   projectId: string,
   { assertions = [], turns }: TestCasePatch,
 ): Promise<void> {

@@ -32,13 +32,13 @@ export function testRunRoutes(app: App, deps: HttpDeps): void {
     path: `${PROJECT}/test-suites/:testSuiteId/runs`,
     summary: 'Run a test suite',
     params: projectParams.extend({ testSuiteId: z.string() }),
-    subject: ({ projectId, testSuiteId = '' }) => deps.tests.suite(projectId, testSuiteId),
+    subject: ({ projectId, testSuiteId = '' }) => deps.agents.tests.suite(projectId, testSuiteId),
   });
   startRoute(app, deps, {
     path: `${PROJECT}/test-cases/:testCaseId/runs`,
     summary: 'Run a test case',
     params: projectParams.extend({ testCaseId: z.string() }),
-    subject: ({ projectId, testCaseId = '' }) => deps.tests.case(projectId, testCaseId),
+    subject: ({ projectId, testCaseId = '' }) => deps.agents.tests.case(projectId, testCaseId),
   });
   replayRoute(app, deps);
   listRoute(app, deps);
@@ -92,7 +92,7 @@ function replayRoute(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const { projectId, sessionId } = request.params;
-      const subject = await deps.tests.replay(projectId, sessionId);
+      const subject = await deps.agents.tests.replay(projectId, sessionId);
       return await startRun(deps, request, reply, subject, runInput.parse(request.body));
     },
   );
@@ -107,12 +107,12 @@ async function startRun(
   input: RunInput,
 ): Promise<z.infer<typeof answer>> {
   const { projectId } = projectParams.parse(request.params);
-  const release = await deps.tests.release(projectId, input.version);
+  const release = await deps.agents.tests.release(projectId, input.version);
   const sessionOf = async () => subject.replaysSessionId ?? undefined;
   const started = await idempotent(deps, { request, reply, status: 202, sessionOf }, async (stores) => ({
-    data: await deps.tests.create(stores, projectId, { ...subject, input, release }),
+    data: await deps.agents.tests.create(stores, projectId, { ...subject, input, release }),
   }));
-  await deps.tests.announce(started.data, subject, input);
+  await deps.agents.tests.announce(started.data, subject, input);
   return started;
 }
 
@@ -144,7 +144,7 @@ function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
   );
 }
 
-function getRoute(app: App, { tests }: HttpDeps): void {
+function getRoute(app: App, { agents: { tests } }: HttpDeps): void {
   app.get(
     RUN,
     {
@@ -159,7 +159,7 @@ function getRoute(app: App, { tests }: HttpDeps): void {
   );
 }
 
-function cancelRoute(app: App, { tests }: HttpDeps): void {
+function cancelRoute(app: App, { agents: { tests } }: HttpDeps): void {
   app.post(
     `${RUN}/cancel`,
     {
@@ -174,7 +174,7 @@ function cancelRoute(app: App, { tests }: HttpDeps): void {
   );
 }
 
-function junitRoute(app: App, { tests }: HttpDeps): void {
+function junitRoute(app: App, { agents: { tests } }: HttpDeps): void {
   app.get(
     `${RUN}/junit`,
     {
@@ -192,7 +192,7 @@ function junitRoute(app: App, { tests }: HttpDeps): void {
   );
 }
 
-function htmlRoute(app: App, { tests, recordings }: HttpDeps): void {
+function htmlRoute(app: App, { agents: { tests }, audio: { recordings } }: HttpDeps): void {
   app.get(
     `${RUN}/report`,
     {
@@ -211,7 +211,7 @@ function htmlRoute(app: App, { tests, recordings }: HttpDeps): void {
       const locale = preferredLocale(headers['accept-language'], REPORT_LOCALES);
       const detail = await tests.detail(projectId, testRunId);
       const run = await tests.find(projectId, testRunId);
-      const report = Readable.from(htmlReport(run, detail, { locale, recordings: recordings?.store }));
+      const report = Readable.from(htmlReport(run, detail, { locale, recordings: recordings.store }));
       return reply
         .type('text/html; charset=utf-8')
         .headers({ ...REPORT_HEADERS, vary: 'Accept-Language' })

@@ -32,7 +32,7 @@ const trialResult = z.object({
   durationMs: z.number().nullable(),
 });
 
-export function toolTrialRoutes(app: App, { storage: { stores }, tools }: HttpDeps): void {
+export function toolTrialRoutes(app: App, { storage: { stores }, agents: { tools } }: HttpDeps): void {
   app.post(
     '/v1/projects/:projectId/tools/:toolId/try',
     {

@@ -44,9 +44,10 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       body: toolInput,
       schema: createdTool,
       withoutSecrets: (created: HttpTool) => shownTool(created, false),
-      prepare: ({ projectId }, { parameters }) => requireValidParameters(deps.schemas, projectId, parameters),
+      prepare: ({ projectId }, { parameters }) =>
+        requireValidParameters(deps.agents.schemas, projectId, parameters),
       async run({ stores, projectId, id, now }, input) {
-        requireValidTool(input, deps.targetPolicy);
+        requireValidTool(input, deps.agents.targetPolicy);
         const created: HttpTool = { id, ...input, createdAt: now, updatedAt: now };
         await stores.tools.insert(projectId, created);
         return { ...created, source: 'http' as const };
@@ -64,7 +65,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
         'PUT and PATCH are the same: only the supplied fields change. Null removes headers, bodyTemplate or timeoutMs. A url of another server needs the headers again: 400 `secret_needed_again`. A tool of an MCP server takes resultMapping and speakWhile alone.',
       body: toolPatch,
       async prepare({ projectId }, { parameters }) {
-        if (parameters) await requireValidParameters(deps.schemas, projectId, parameters);
+        if (parameters) await requireValidParameters(deps.agents.schemas, projectId, parameters);
       },
       async run({ stores, projectId, id, now }, patch) {
         const current = await stores.tools.find(projectId, id, 'for update');
@@ -90,7 +91,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
   });
 }
 
-function patched({ targetPolicy }: HttpDeps, current: Tool, patch: ToolPatch): Tool {
+function patched({ agents: { targetPolicy } }: HttpDeps, current: Tool, patch: ToolPatch): Tool {
   if (isMcpTool(current)) {
     const next = patchMcpTool(current, patch);
     requireValidLines(next);

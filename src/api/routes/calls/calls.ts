@@ -58,11 +58,11 @@ export function callRoutes(app: App, deps: HttpDeps): void {
 
 /** Calls as the API shows them, with the turn latencies of their sessions. */
 export async function showCalls(
-  { storage, calls: { recordings } }: Pick<HttpDeps, 'storage' | 'calls'>,
+  { storage, audio: { recordings } }: HttpDeps,
   calls: readonly Call[],
 ): Promise<CallResource[]> {
   const latencies = await storage.stores.calls.turnLatencies(calls.map(({ instanceId }) => instanceId));
-  return calls.map((call) => toCallResource(call, latencies.get(call.instanceId), recordings));
+  return calls.map((call) => toCallResource(call, latencies.get(call.instanceId), recordings.urls));
 }
 
 function callRoute(app: App, deps: HttpDeps): void {
@@ -78,7 +78,7 @@ function callRoute(app: App, deps: HttpDeps): void {
     },
     async ({ params }) => {
       const call = await deps.storage.stores.calls.find(params.projectId, params.callId);
-      return await showCall(deps, call && { ...call, mediaQuality: await deps.calls.quality(call) });
+      return await showCall(deps, call && { ...call, mediaQuality: await deps.calls.control.quality(call) });
     },
   );
 }
@@ -121,7 +121,8 @@ function hangUpRoute(app: App, deps: HttpDeps): void {
         response: { 200: callResource, ...errors('body') },
       },
     },
-    async ({ params }) => await showCall(deps, await deps.calls.hangUp(params.projectId, params.callId)),
+    async ({ params }) =>
+      await showCall(deps, await deps.calls.control.hangUp(params.projectId, params.callId)),
   );
 }
 
@@ -143,7 +144,7 @@ function transferRoute(app: App, deps: HttpDeps): void {
     },
     async ({ params, body }, reply) => {
       reply.code(202);
-      return await showCall(deps, await deps.calls.transfer(params.projectId, params.callId, body));
+      return await showCall(deps, await deps.calls.control.transfer(params.projectId, params.callId, body));
     },
   );
 }

@@ -94,7 +94,7 @@ function uploadRoute(app: App, deps: HttpDeps): void {
 async function upload(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): Promise<MediaFile> {
   const { name, bytes } = await receive(request);
   const { projectId } = keyOf(request);
-  const { fileKey, durationMs } = await deps.mediaFiles.receive(bytes);
+  const { fileKey, durationMs } = await deps.audio.mediaFiles.receive(bytes);
   // Stands for the body in the fingerprint of the Idempotency-Key.
   request.body = { name, bytes: bytes.length, sha256: await digestOf(bytes) };
   const id = deps.makeId();
@@ -117,7 +117,7 @@ async function upload(deps: HttpDeps, request: FastifyRequest, reply: FastifyRep
     isStored = file.id === id;
     return file;
   } finally {
-    if (!isStored) await deps.mediaFiles.discard(fileKey);
+    if (!isStored) await deps.audio.mediaFiles.discard(fileKey);
   }
 }
 

@@ -1,14 +1,8 @@
 import { invalid } from '../../../base/errors.ts';
-import type { Sealer } from '../../../base/sealer.ts';
 import { type CallMedia, type CallMediaInput, sealMedia } from '../../../calls/numbers/callMedia.ts';
 import { findDialect } from '../../../dialects/index.ts';
-import type { TargetPolicy } from '../../../http/target.ts';
 import { checkSocketTarget, checkTcpTarget } from '../../../http/target.ts';
-
-export interface MediaTargetDeps {
-  readonly targetPolicy: TargetPolicy;
-  readonly sealer: Pick<Sealer, 'seal'>;
-}
+import type { HttpDeps } from '../../ports.ts';
 
 /**
  * Checks the address of a caller's own bot: like a webhook, it must not reach internal hosts.
@@ -17,7 +11,7 @@ export interface MediaTargetDeps {
  * @throws {CallwayError} 400 `invalid_target`
  */
 export function acceptMedia<Missing extends null | undefined>(
-  { targetPolicy, sealer }: MediaTargetDeps,
+  { access: { sealer }, agents: { targetPolicy } }: HttpDeps,
   media: CallMediaInput | Missing,
 ): CallMedia | Missing {
   if (media === null || media === undefined) return media;

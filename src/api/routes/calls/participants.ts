@@ -67,9 +67,9 @@ function addRoute(app: App, deps: HttpDeps): void {
         deps,
         { request, reply, status: 201, sessionOf },
         async (store) => {
-          const participant = await deps.calls.addParticipant(projectId, callId, request.body);
+          const participant = await deps.calls.control.addParticipant(projectId, callId, request.body);
           return await store(async (stores) => {
-            const to = deps.customers.hashOf({ projectId, key: participant.to });
+            const to = deps.sessions.customers.hashOf({ projectId, key: participant.to });
             const details = { participantId: participant.id, to };
             await audit(deps, stores, request, {
               action: 'call.participant_added',
@@ -101,7 +101,7 @@ function listRoute(app: App, deps: HttpDeps): void {
       },
     },
     async ({ params: { projectId, callId } }) => {
-      const items = [...(await deps.calls.ask(projectId, callId, 'list_participants', undefined))];
+      const items = [...(await deps.calls.control.ask(projectId, callId, 'list_participants', undefined))];
       const page = { items, total: items.length, nextCursor: null };
       return listResponse(page, { limit: MAX_PARTICIPANTS, offset: 0 });
     },
@@ -127,7 +127,7 @@ function changeRoute(app: App, deps: HttpDeps): void {
     async (request) => {
       const { projectId, callId, participantId: id } = request.params;
       const change = { id, ...request.body };
-      const participant = await deps.calls.ask(projectId, callId, 'change_participant', change);
+      const participant = await deps.calls.control.ask(projectId, callId, 'change_participant', change);
       await audit(deps, deps.storage.stores, request, {
         action: 'call.participant_changed',
         projectId,
@@ -156,7 +156,7 @@ function removeRoute(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const { projectId, callId, participantId: id } = request.params;
-      await deps.calls.ask(projectId, callId, 'remove_participant', { id });
+      await deps.calls.control.ask(projectId, callId, 'remove_participant', { id });
       await audit(deps, deps.storage.stores, request, {
         action: 'call.participant_removed',
         projectId,

@@ -53,8 +53,12 @@ export function signedRecordingRoute(app: App, deps: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      if (deps.recordings === undefined) throw notFound('Recording');
-      return await sendRecording(deps, deps.recordings.urls.verify(request.params.token), request, reply);
+      return await sendRecording(
+        deps,
+        deps.audio.recordings.urls.verify(request.params.token),
+        request,
+        reply,
+      );
     },
   );
 }
@@ -83,14 +87,14 @@ function callRoute(app: App, deps: HttpDeps): void {
 
 /** Sends a recording, or the range of it that was asked for. @throws {CallwayError} 404 `recording_not_found` */
 async function sendRecording(
-  { recordings }: HttpDeps,
+  { audio: { recordings } }: HttpDeps,
   key: string,
   request: RecordingRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   // There is no validator to compare If-Range with, so the whole recording is sent.
   const range = request.headers['if-range'] === undefined ? parseRange(request.headers.range) : undefined;
-  const recording = await recordings?.store.open(key, range).catch((error: unknown) => {
+  const recording = await recordings.store.open(key, range).catch((error: unknown) => {
     if (error instanceof RangeNotSatisfiableError) return error;
     throw error;
   });

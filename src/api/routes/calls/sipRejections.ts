@@ -7,7 +7,7 @@ import { about, errors, pageQuery, projectParams } from '../../schemas.ts';
 const querystring = pageQuery.pick({ limit: true });
 const response = { 200: z.object({ data: z.array(sipRejection) }), ...errors() };
 
-export function sipRejectionRoutes(app: App, { calls }: Pick<HttpDeps, 'calls'>): void {
+export function sipRejectionRoutes(app: App, { calls }: HttpDeps): void {
   app.get(
     '/v1/projects/:projectId/sip-rejections',
     {

@@ -91,7 +91,9 @@ function superviseRoute(app: App, deps: HttpDeps): void {
     (request, reply) => {
       type Ticket = z.infer<typeof superviseTicket>;
       const withoutSecrets = (ticket: Ticket): Ticket => ({ ...ticket, url: null });
-      const { mediaStreams } = deps;
+      const {
+        audio: { mediaStreams },
+      } = deps;
       if (!mediaStreams) throw unavailable('voice');
       const { projectId, callId } = request.params;
       const { mode, participantId } = request.body;
@@ -99,7 +101,10 @@ function superviseRoute(app: App, deps: HttpDeps): void {
         deps,
         { request, reply, status: 201, withoutSecrets, sessionOf: sessionOfCall(request.params) },
         async (store) => {
-          const address = await deps.calls.ask(projectId, callId, 'supervise', { mode, participantId });
+          const address = await deps.calls.control.ask(projectId, callId, 'supervise', {
+            mode,
+            participantId,
+          });
           const ticket = await mediaStreams.openRelay(address);
           return await store(async (stores) => {
             await audit(deps, stores, request, {
@@ -227,7 +232,7 @@ async function perform<Name extends Exclude<SupervisionRequest['name'], 'supervi
   action: AuditAction,
 ) {
   const { projectId, callId } = callParams.parse(request.params);
-  const supervision = await deps.calls.ask(projectId, callId, name, argument);
+  const supervision = await deps.calls.control.ask(projectId, callId, name, argument);
   await audit(deps, deps.storage.stores, request, { action, projectId, target: callId });
   const call = await deps.storage.stores.calls.find(projectId, callId);
   return await showCall(deps, call && { ...call, supervision });

@@ -70,8 +70,8 @@ function timelineRoute(app: App, deps: HttpDeps): void {
       const { call, session } = await subjectOf(deps, projectId, callId);
       const filter = { sessionId: session.sessionId };
       const [shown, samples, deliveries] = await Promise.all([
-        call && showCall(deps, { ...call, mediaQuality: await deps.calls.quality(call) }),
-        call && deps.calls.mediaSamples(call),
+        call && showCall(deps, { ...call, mediaQuality: await deps.calls.control.quality(call) }),
+        call && deps.calls.control.mediaSamples(call),
         deps.webhookAdmin.deliveries(projectId, filter, { limit: MAX_LIST_LIMIT, offset: 0 }),
       ]);
       return {
@@ -123,7 +123,7 @@ function toMediaSamples({ intervalMs, samples }: MediaSamples) {
   };
 }
 
-function peaksRoute(app: App, { storage: { stores }, recordings }: HttpDeps): void {
+function peaksRoute(app: App, { storage: { stores }, audio: { recordings } }: HttpDeps): void {
   app.get(
     `${CALL_PATH}/peaks`,
     {
@@ -141,7 +141,7 @@ function peaksRoute(app: App, { storage: { stores }, recordings }: HttpDeps): vo
     async ({ params: { projectId, callId } }) => {
       const call = await stores.calls.find(projectId, callId);
       const stored = call && storedRecording(call);
-      if (!stored || !recordings) throw notFound('Recording');
+      if (!stored) throw notFound('Recording');
       const known = await stores.calls.peaks(projectId, callId);
       if (known) return known;
       const recording = await recordings.store.open(stored.key);

@@ -39,7 +39,10 @@ const PLACE = ['host', 'port', 'outboundProxy'] as const;
 const PASSWORD_PLACE = [...PLACE, 'transport'] as const;
 
 export function trunkRoutes(app: App, deps: HttpDeps): void {
-  const { calls, liveEvents } = deps;
+  const {
+    calls,
+    sessions: { liveEvents },
+  } = deps;
   const tell = (projectId: string, trunkId: string, change: 'created' | 'updated' | 'deleted') =>
     liveEvents.publish({ type: 'trunk.changed', projectId, data: { trunkId, change } });
   const withHealth = async (trunk: Trunk) => show(trunk, (await calls.trunkHealth([trunk.id])).get(trunk.id));

@@ -57,7 +57,7 @@ export function apiKeyRoutes(app: App, deps: HttpDeps): void {
         await requireProjectExists(stores, projectId);
         return await stores.apiKeys.remove(projectId, id);
       },
-      onRemoved: (digest) => deps.revocations.announce([digest]),
+      onRemoved: (digest) => deps.access.revocations.announce([digest]),
     },
   });
 }

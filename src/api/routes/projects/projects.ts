@@ -90,7 +90,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
         return { name: found.name, digests: [...keys, ...tokens] };
       },
       auditDetails: ({ name }) => ({ name }),
-      onRemoved: ({ digests }) => deps.revocations.announce(digests),
+      onRemoved: ({ digests }) => deps.access.revocations.announce(digests),
     },
   });
   auditLogRoute(app, deps);

@@ -80,7 +80,8 @@ function putRoute(app: App, deps: HttpDeps): void {
     async (request) => {
       const { projectId, name } = request.params;
       const { apiKey, baseUrl } = request.body;
-      const address = baseUrl === undefined ? null : requireProviderAddress(name, baseUrl, deps.targetPolicy);
+      const address =
+        baseUrl === undefined ? null : requireProviderAddress(name, baseUrl, deps.agents.targetPolicy);
       const updatedAt = new Date(deps.clock.now()).toISOString();
       const credentials = { name, apiKey, baseUrl: address, updatedAt };
       const shown = shownCredentials(credentials);

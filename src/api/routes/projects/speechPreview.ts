@@ -32,7 +32,10 @@ const response: Record<string, object> = {
 };
 
 /** Says a text in a voice of the project. */
-export function speechPreviewRoute(app: App, { storage, rateLimiter, speechPreview }: HttpDeps): void {
+export function speechPreviewRoute(
+  app: App,
+  { storage, access: { rateLimiter }, agents: { speechPreview } }: HttpDeps,
+): void {
   app.post(
     '/v1/projects/:projectId/speech/preview',
     {

@@ -36,7 +36,10 @@ const usage = z
   })
   .meta({ id: 'Usage' });
 
-export function usageRoutes(app: App, { clock, sessionCounter, storage: { stores } }: HttpDeps): void {
+export function usageRoutes(
+  app: App,
+  { clock, access: { sessionCounter }, storage: { stores } }: HttpDeps,
+): void {
   app.get(
     '/v1/projects/:projectId/usage',
     {

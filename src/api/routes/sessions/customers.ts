@@ -24,7 +24,7 @@ const params = projectParams.extend({
     .meta({ example: '+886912345678' }),
 });
 
-export function customerRoutes(app: App, { customers }: HttpDeps): void {
+export function customerRoutes(app: App, { sessions: { customers } }: HttpDeps): void {
   app.get(
     PATH,
     {

@@ -54,7 +54,11 @@ const headers = z.object({
 
 /** Server-sent events of a project. */
 export function eventRoutes(app: App, deps: HttpDeps): void {
-  const { eventFeed: feed, clock, settings } = deps;
+  const {
+    sessions: { eventFeed: feed },
+    clock,
+    settings,
+  } = deps;
   const open = new OpenPerProject(MAX_STREAMS);
   const streams = new Set<LiveStream>();
   settings.draining?.addEventListener('abort', () => {
@@ -93,7 +97,7 @@ export function eventRoutes(app: App, deps: HttpDeps): void {
       const gone = disconnectSignal(reply);
       const filter = { ...subject, types: type && new Set(type), interim: wantsInterim };
       const onSlowReader = () => {
-        deps.logger.warn(
+        deps.operations.logger.warn(
           { projectId, requestId: request.id },
           'event stream closed: client reads too slowly',
         );
@@ -133,7 +137,7 @@ function checkKey(deps: HttpDeps, request: FastifyRequest, stream: LiveStream): 
   const { clock } = deps;
   let knownAtMs = clock.monotonicMs();
   const check = async () => {
-    const isValid = await isStillAuthenticated(deps, request).catch(() => undefined);
+    const isValid = await isStillAuthenticated(deps.access, request).catch(() => undefined);
     if (isValid) knownAtMs = clock.monotonicMs();
     else if (isValid === false || clock.monotonicMs() - knownAtMs > KEY_TRUSTED_MS) stream.close(REVOKED);
   };

@@ -47,7 +47,9 @@ ${Object.entries(dialects)
   .join('\n\n')}`;
 
 export function mediaStreamRoutes(app: App, deps: HttpDeps): void {
-  const { mediaStreams } = deps;
+  const {
+    audio: { mediaStreams },
+  } = deps;
   if (!mediaStreams) return;
   app.post(
     '/v1/projects/:projectId/media-streams',
@@ -88,7 +90,11 @@ export function mediaStreamRoutes(app: App, deps: HttpDeps): void {
  * The WebSockets of audio streams: those opened by the route above, and those of other nodes' calls. A voice thread ends
  * them.
  */
-export function audioStreamRoutes(app: App, { mediaStreams }: HttpDeps, sockets: WebSockets): void {
+export function audioStreamRoutes(
+  app: App,
+  { audio: { mediaStreams } }: HttpDeps,
+  sockets: WebSockets,
+): void {
   if (!mediaStreams) return;
   const forward = streamForwarder(mediaStreams, sockets);
   const schema = {
@@ -132,14 +138,14 @@ function headerOf({ headers }: FastifyRequest, name: string): string | undefined
 
 /** Repetitions are not recognised: a visitor would get what another one was answered. */
 async function openForVisitor(
-  { conversations, storage, clock }: HttpDeps,
+  { sessions: { conversations }, storage, clock }: HttpDeps,
   mediaStreams: MediaStreams,
   visitor: WidgetPrincipal,
   { dialect, sessionId, variables }: z.infer<typeof input>,
 ): Promise<OpenedStream> {
   if (dialect !== 'callway') throw notForWidgets('/dialect', 'A widget speaks the dialect callway');
   if (variables !== undefined) throw notForWidgets('/variables', 'A widget sets no variables');
-  if (sessionId !== undefined) await requireOwnSession({ conversations }, visitor, sessionId);
+  if (sessionId !== undefined) await requireOwnSession(conversations, visitor, sessionId);
   const { keyId: tokenId, projectId, allowedOrigins, maxConcurrent } = visitor;
   const now = clock.now();
   requireMinutes(await storage.stores.widgetTokens.msLeftToday(tokenId, new Date(now)), now);

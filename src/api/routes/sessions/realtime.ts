@@ -35,7 +35,7 @@ const secret = z
   .meta({ id: 'RealtimeClientSecret' });
 
 /** OpenAI's Realtime interface, at the addresses where its clients look for it. */
-export function realtimeRoutes(app: App, { mediaStreams }: HttpDeps, sockets: WebSockets): void {
+export function realtimeRoutes(app: App, { audio: { mediaStreams } }: HttpDeps, sockets: WebSockets): void {
   if (!mediaStreams) return;
   const forward = streamForwarder(mediaStreams, sockets);
   const shared = { response: { 101: z.null().describe('The WebSocket is open.'), ...errors() } };

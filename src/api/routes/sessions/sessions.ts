@@ -127,7 +127,7 @@ function createRoute(app: App, deps: HttpDeps): void {
       async (request, reply) => {
         const { session_id: sessionId, variables, provider } = request.body;
         // Outside the transaction: the embedded database runs one at a time, and preparing needs reads of its own.
-        const { session, started } = await deps.conversations.prepare({
+        const { session, started } = await deps.sessions.conversations.prepare({
           projectId: request.params.projectId,
           sessionId,
           channel: 'chat',
@@ -143,7 +143,7 @@ function createRoute(app: App, deps: HttpDeps): void {
           isNew = true;
           return { sessionId, pathwayId: session.pathwayId };
         });
-        if (isNew) deps.liveEvents.publish(sessionStarted(session, started));
+        if (isNew) deps.sessions.liveEvents.publish(sessionStarted(session, started));
         return created;
       },
     );
@@ -191,16 +191,16 @@ function stateRoute(app: App, deps: HttpDeps): void {
         },
       },
       async ({ params }) => {
-        const session = await deps.conversations.find(params.projectId, params.sessionId);
+        const session = await deps.sessions.conversations.find(params.projectId, params.sessionId);
         if (!session) throw notFound('Session');
-        const whole = await deps.conversations.withAllMessages(session);
+        const whole = await deps.sessions.conversations.withAllMessages(session);
         return { sessionId: session.sessionId, state: sessionData(whole) };
       },
     );
   });
 }
 
-function endRoute(app: App, { conversations, calls }: HttpDeps): void {
+function endRoute(app: App, { sessions: { conversations }, calls }: HttpDeps): void {
   onBothPaths(LEGACY_PATHS.endSession, ({ url, config, mark }) => {
     app.delete(
       url,
@@ -224,14 +224,14 @@ function endRoute(app: App, { conversations, calls }: HttpDeps): void {
         const session = await conversations.find(projectId, sessionId);
         const wasLive = await conversations.end(projectId, sessionId, 'api_end');
         // A call cannot continue without its session.
-        if (session && session.callId !== null) await calls.hangUp(projectId, session.callId);
+        if (session && session.callId !== null) await calls.control.hangUp(projectId, session.callId);
         return { success: true, sessionId, message: wasLive ? 'Session ended' : 'Session was not active' };
       },
     );
   });
 }
 
-function terminateRoute(app: App, { conversations, hangUp }: HttpDeps): void {
+function terminateRoute(app: App, { sessions: { conversations }, calls }: HttpDeps): void {
   app.post(
     '/v1/projects/:projectId/sessions/terminate',
     {
@@ -252,7 +252,7 @@ function terminateRoute(app: App, { conversations, hangUp }: HttpDeps): void {
       const { session_id: sessionId } = body;
       const session = await conversations.find(projectId, sessionId);
       if (!session) throw notFound('Session');
-      if (session.callId !== null) await hangUp?.(projectId, session.callId);
+      if (session.callId !== null) await calls.control.hangUpAndWait(projectId, session.callId);
       // The end of the call may have ended the session already.
       await conversations.end(projectId, sessionId, 'api_terminate');
       return { success: true, sessionId, message: 'Session terminated' };

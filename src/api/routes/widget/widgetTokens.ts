@@ -48,7 +48,7 @@ export function widgetTokenRoutes(app: App, deps: HttpDeps): void {
       summary: 'Revoke a widget token',
       description: 'From this response on, every node refuses it; its open streams end within half a minute.',
       run: ({ stores, projectId, id }) => stores.widgetTokens.remove(projectId, id),
-      onRemoved: (digest) => deps.revocations.announce([digest]),
+      onRemoved: (digest) => deps.access.revocations.announce([digest]),
     },
   });
 }

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { makeApiKey } from '../../../../src/agents/accounts/apiKey.ts';
+import type { PatternMatcher, SchemaChecker } from '../../../../src/agents/schemaChecker.ts';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
+import { unused } from '../../../support/unused.ts';
 import { createTestApp, type TestApp } from '../../support/testApp.ts';
 
 const NOW = '2026-06-01T00:00:00.000Z';
@@ -26,8 +28,8 @@ beforeAll(async () => {
   testApp = await createTestApp(
     {},
     {
-      schemas: { checkSchema: check },
-      patterns: { checkPattern: check },
+      schemas: unused<SchemaChecker>('schemas', { checkSchema: check }),
+      patterns: unused<PatternMatcher>('patterns', { checkPattern: check }),
     },
   );
   const { storage } = testApp;

@@ -31,7 +31,7 @@ beforeAll(async () => {
         };
       },
     },
-    hangUp: async (...call) => void hungUp.push(call),
+    hangUpAndWait: async (...call) => void hungUp.push(call),
   });
 });
 afterAll(async () => {
