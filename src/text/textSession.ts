@@ -1,18 +1,12 @@
 import { switchedLanguage } from '../agents/speech/language.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { Clock, Timer } from '../base/values/clock.ts';
-import { omitUndefined } from '../base/values/omitUndefined.ts';
 import { STREAM_RESUMED } from '../conversation/speech/fallbackPhrases.ts';
 import type { TextStream } from '../conversation/streams/textStream.ts';
-import {
-  checkDigitTimeout,
-  type DtmfEntry,
-  type DtmfEntryStep,
-  enterDigit,
-} from '../conversation/turnDetection/dtmf.ts';
-import { silenceTurn } from '../conversation/turnDetection/silence.ts';
+import { unansweredText } from '../conversation/turnDetection/callerTurn.ts';
+import { TurnRunner } from '../conversation/turnDetection/turnRunner.ts';
 import { TurnSettings } from '../conversation/turnDetection/turnSettings.ts';
-import type { TurnEvent } from '../conversation/turnDetection/turnState.ts';
+import type { TurnContext, TurnEffect } from '../conversation/turnDetection/turnState.ts';
 import { AgentTurnQueue, SESSION_ENDED, type SessionOutcome } from '../conversation/turns/agentTurnQueue.ts';
 import { hasWords } from '../conversation/turns/recognizedWords.ts';
 import { SessionHistory, type SessionHistoryDeps } from '../conversation/turns/sessionHistory.ts';
@@ -31,14 +25,22 @@ import { TextSpeech } from './textSpeech.ts';
 const TICK_MS = 100;
 /** The gateway ends its session this soon after it was told to. */
 const END_TIMEOUT_MS = 5000;
-/** A caller who stopped an answer that had not begun, and says nothing more, still waits for it. */
-const CONTINUE_AFTER_MS = 2000;
 
 const BEGIN: TurnInput = { kind: 'begin' };
 const RESUME: TurnInput = {
   kind: 'channel_error',
   code: STREAM_RESUMED,
   message: 'The stream was lost; the session continues on another one',
+};
+
+/** What turn detection asks of audio. */
+const NO_AUDIO = {
+  utterance: undefined,
+  isSpeechOnset: false,
+  endpointingDelayMs: () => 0,
+  requestAfterMs: 0,
+  preemptAfterMs: () => undefined,
+  isPaused: false,
 };
 
 export interface TextSessionDeps extends SessionHistoryDeps {
@@ -65,23 +67,12 @@ export class TextSession {
   readonly #history: SessionHistory;
   readonly #language: GatewayLanguage;
   readonly #agentTurns: AgentTurnQueue<TextSpeech>;
+  readonly #turns: TurnRunner;
   #tick: Timer | undefined;
   #endTimer: Timer | undefined;
-  #entry: DtmfEntry | undefined;
-  #lastDigitMs = 0;
-  /** A turn of the agent runs, or is being spoken. */
-  #isAgentTurn = false;
-  /** What the running turn answers; the next words are added to it where the turn is cancelled. */
-  #answered = '';
-  /** What a cancelled turn was about. */
-  #carried: { readonly text: string; readonly atMs: number } | undefined;
-  /** When both sides fell silent. */
-  #idleSinceMs = 0;
-  /** Start of a silence that the agent has reprompted in. */
-  #silentSinceMs: number | undefined;
-  #silences = 0;
+  /** The language of the last words. */
+  #spokenLanguage: string | undefined;
   #instanceId = '';
-  #isOver = false;
   #isClosed = false;
   #resolveClosed: () => void = () => undefined;
 
@@ -108,9 +99,15 @@ export class TextSession {
         const languageTag = (language: string | undefined) => this.#language.tagOf(language);
         return new TextSpeech({ ...events, stream: deps.stream, nowMs, languageTag });
       },
-      dispatch: (event) => this.#onTurnEvent(event),
+      dispatch: (event) => this.#turns.dispatch(event),
       onSession: (session) => this.#onSession(session),
       onSessionOver: (outcome) => this.#onSessionOver(outcome),
+    });
+    this.#turns = new TurnRunner({
+      nowMs: () => this.#nowMs,
+      context: () => this.#context(),
+      edgeDigits: () => this.#settings.node?.digits,
+      perform: (effect) => this.#perform(effect),
     });
   }
 
@@ -122,14 +119,16 @@ export class TextSession {
     const { events } = this.#deps.stream;
     const cleanups = [
       events.on('words', ({ text, language, isFinal }) => this.#onWords(text, language, isFinal)),
-      events.on('dtmf', ({ digit }) => this.#onDigit(digit)),
-      events.on('interrupted', ({ heard, heardMs }) => this.#onInterrupted(heard, heardMs)),
+      events.on('dtmf', ({ digit }) => this.#turns.onDigit(digit)),
+      events.on('interrupted', ({ heard, heardMs }) =>
+        this.#turns.dispatch({ type: 'gateway_interrupted', heard: { text: heard, ms: heardMs } }),
+      ),
       events.on('played', ({ text }) => this.#agentTurns.speech?.onPlayed(text)),
       events.on('silent', () => this.#agentTurns.speech?.assumePlayed()),
       events.on('fault', ({ message }) => this.#onFault(message)),
       events.on('closed', () => this.#onClosed()),
     ];
-    this.#startTurn(this.#options.isResumed ? RESUME : BEGIN);
+    void this.#agentTurns.run(this.#options.isResumed ? RESUME : BEGIN, this.#timestamps());
     this.#scheduleTick();
     await closed;
     this.#tick?.cancel();
@@ -140,74 +139,49 @@ export class TextSession {
 
   #onWords(text: string, language: string | undefined, isFinal: boolean): void {
     if (this.#isOver || !hasWords(text)) return;
-    this.#idleSinceMs = this.#nowMs;
     this.#language.heard(language);
-    if (!isFinal) {
-      this.#publishInterim(text);
-      return;
-    }
-    this.#silences = 0;
-    this.#silentSinceMs = undefined;
-    this.#endAgentTurn();
-    this.#answer([this.#takeCarried(), text].filter((part) => part !== '').join(' '), language);
+    this.#spokenLanguage = language;
+    this.#turns.dispatch(isFinal ? { type: 'finished_text', text } : { type: 'partial_text' });
+    if (!isFinal) this.#publishInterim(text);
   }
 
-  #answer(text: string, spoken?: string): void {
+  #context(): TurnContext {
+    const { policy } = this.#settings;
+    const { answering, speech } = this.#agentTurns;
+    return {
+      ...{ atMs: this.#nowMs, policy, answering, gateway: { answer: speech } },
+      // Nothing is a silence while digits are entered.
+      isOnHold: this.#turns.isEnteringDigits,
+      ...NO_AUDIO,
+    };
+  }
+
+  #perform(effect: TurnEffect): void {
+    const turns = this.#agentTurns;
+    switch (effect.type) {
+      case 'assume_played':
+        turns.speech?.assumePlayed();
+        break;
+      case 'interrupt_agent':
+        if (effect.heard) turns.speech?.interruptedAt(effect.heard);
+        turns.interrupt();
+        break;
+      case 'cancel_turn':
+        turns.cancel();
+        break;
+      case 'start_turn':
+        void turns.run(this.#spokenInput(effect.input), this.#timestamps(effect.input), effect);
+        break;
+      default: // concerns audio
+    }
+  }
+
+  #spokenInput(input: TurnInput): TurnInput {
+    if (input.kind !== 'user_message') return input;
     const { node } = this.#settings;
+    const spoken = this.#spokenLanguage;
     const language = node && spoken !== undefined ? switchedLanguage(spoken, node) : undefined;
-    const speech = { recognition: this.#deps.stream.info.provider };
-    this.#startTurn({ kind: 'user_message', text, speech, ...omitUndefined({ language }) });
-    this.#answered = text;
-  }
-
-  #onDigit(digit: string): void {
-    if (this.#isOver) return;
-    this.#idleSinceMs = this.#nowMs;
-    this.#lastDigitMs = this.#nowMs;
-    this.#silentSinceMs = undefined;
-    this.#onEntry(enterDigit(this.#entry, digit, this.#nowMs, this.#settings.node?.digits ?? []));
-  }
-
-  #onEntry({ entry, complete }: DtmfEntryStep): void {
-    this.#entry = entry;
-    if (complete === undefined) return;
-    this.#silences = 0;
-    this.#endAgentTurn();
-    this.#startTurn({ kind: 'dtmf', digits: complete }, { unansweredText: this.#takeCarried() });
-  }
-
-  /** The caller answers without having interrupted, as far as the gateway says. */
-  #endAgentTurn(): void {
-    const { speech, answering } = this.#agentTurns;
-    if (!this.#isAgentTurn || !speech) return;
-    if (speech.isFinished) speech.assumePlayed();
-    else if (!speech.hasBegun && answering === 'user_message') this.#cancelTurn();
-    else if (speech.hasBegun && speech.isInterruptible) this.#agentTurns.interrupt();
-  }
-
-  #onInterrupted(heard: string, heardMs: number | undefined): void {
-    const { speech, answering } = this.#agentTurns;
-    if (this.#isOver || !this.#isAgentTurn || !speech?.hasBegun) return;
-    this.#isAgentTurn = false;
-    this.#idleSinceMs = this.#nowMs;
-    if (heard.trim() === '' && answering === 'user_message') this.#cancelTurn();
-    else {
-      speech.interruptedAt(heard, heardMs);
-      this.#agentTurns.interrupt();
-    }
-  }
-
-  /** Cancels a turn of whose answer nothing was heard; its input is added to the caller's next words. */
-  #cancelTurn(): void {
-    this.#carried = { text: this.#answered, atMs: this.#nowMs };
-    this.#isAgentTurn = false;
-    this.#agentTurns.cancel();
-  }
-
-  #takeCarried(): string {
-    const text = this.#carried?.text ?? '';
-    this.#carried = undefined;
-    return text;
+    return { ...input, speech: { recognition: this.#deps.stream.info.provider }, language };
   }
 
   #onFault(message: string): void {
@@ -224,38 +198,7 @@ export class TextSession {
 
   #onTick(): void {
     this.#agentTurns.onFrame(false);
-    if (this.#isOver) return;
-    this.#onEntry(checkDigitTimeout(this.#entry, this.#nowMs));
-    if (this.#isAgentTurn) return;
-    if (this.#carried === undefined) {
-      if (!this.#entry) this.#checkSilence();
-    } else if (this.#nowMs - this.#carried.atMs >= CONTINUE_AFTER_MS) this.#answer(this.#takeCarried());
-  }
-
-  #checkSilence(): void {
-    const state = {
-      sinceMs: this.#idleSinceMs,
-      silentSinceMs: this.#silentSinceMs,
-      silences: this.#silences,
-    };
-    const due = silenceTurn(state, this.#settings.policy, this.#nowMs);
-    if (!due) return;
-    this.#silences += 1;
-    this.#silentSinceMs = due.endsSilence ? undefined : (this.#silentSinceMs ?? this.#idleSinceMs);
-    this.#startTurn(due.input, { isLast: due.isLast });
-  }
-
-  #startTurn(input: TurnInput, options: { isLast?: boolean; unansweredText?: string } = {}): void {
-    this.#isAgentTurn = true;
-    this.#answered = '';
-    void this.#agentTurns.run(input, this.#timestamps(input), options);
-  }
-
-  #onTurnEvent({ type }: TurnEvent): void {
-    if (type === 'agent_turn_started') this.#isAgentTurn = true;
-    if (type !== 'agent_turn_ended') return;
-    this.#isAgentTurn = false;
-    this.#idleSinceMs = this.#nowMs;
+    this.#turns.onFrame();
   }
 
   #onCommand(command: CallCommand): void {
@@ -277,7 +220,7 @@ export class TextSession {
 
   #end(handoff: Readonly<Record<string, unknown>>): void {
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#turns.dispatch({ type: 'session_ending' });
     const { stream, clock } = this.#deps;
     stream.end({ ...handoff, sessionId: stream.info.sessionId });
     this.#endTimer = clock.setTimer(() => {
@@ -289,8 +232,8 @@ export class TextSession {
   #onClosed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#isOver = true;
-    this.#agentTurns.close(Promise.resolve(this.#takeCarried()), this.#timestamps());
+    this.#agentTurns.close(Promise.resolve(unansweredText(this.#turns.state)), this.#timestamps());
+    this.#turns.dispatch({ type: 'session_ending' });
     this.#resolveClosed();
   }
 
@@ -303,10 +246,14 @@ export class TextSession {
   #timestamps({ kind }: Pick<TurnInput, 'kind'> = BEGIN): TurnTimestamps {
     const atMs = this.#nowMs;
     return {
-      lastVoicedMs: kind === 'dtmf' ? this.#lastDigitMs : atMs,
+      lastVoicedMs: kind === 'dtmf' ? this.#turns.lastDigitMs : atMs,
       endpointStreamMs: atMs,
       endpointAtMs: atMs,
     };
+  }
+
+  get #isOver(): boolean {
+    return this.#turns.state.phase === 'ended';
   }
 
   get #nowMs(): number {

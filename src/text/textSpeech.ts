@@ -2,6 +2,7 @@ import type { AnswerSpeech, AnswerSpeechEvents, HeardSource } from '../conversat
 import type { InterruptionPolicy } from '../conversation/speech/piecePolicies.ts';
 import { estimatedMs, speakableEnd, spokenForm } from '../conversation/speech/spokenText.ts';
 import type { TextStream } from '../conversation/streams/textStream.ts';
+import type { HeardAnswer } from '../conversation/turnDetection/turnState.ts';
 import type { CurrentNode } from '../engine/turn/delivery.ts';
 import type { SpokenAnswer } from '../models/ports/chatModel.ts';
 import { shareOf, textUntil } from './wordsHeard.ts';
@@ -130,12 +131,12 @@ export class TextSpeech implements AnswerSpeech {
     this.#end('stopped');
   }
 
-  /** The gateway has stopped speaking since the caller speaks. @param heard - The part of what was written that was heard. */
-  interruptedAt(heard: string, heardMs: number | undefined): void {
+  /** The gateway has stopped speaking since the caller speaks. @param text - The part of what was written that was heard. */
+  interruptedAt({ text, ms }: HeardAnswer): void {
     if (this.#outcome !== undefined) return;
     this.heard = undefined;
-    this.#heardWords = textUntil(this.#written, heard);
-    this.#heardMs = heardMs;
+    this.#heardWords = textUntil(this.#written, text);
+    this.#heardMs = ms;
   }
 
   /** The gateway reports what it has spoken, part by part. */

@@ -5,24 +5,17 @@ import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { AudioStream } from '../conversation/streams/audioStream.ts';
 import { isBackchannel } from '../conversation/turnDetection/backchannel.ts';
 import { unansweredText } from '../conversation/turnDetection/callerTurn.ts';
-import {
-  checkDigitTimeout,
-  type DtmfEntry,
-  type DtmfEntryStep,
-  enterDigit,
-} from '../conversation/turnDetection/dtmf.ts';
 import type { CallerTurn } from '../conversation/turnDetection/endpointing.ts';
+import { TurnRunner } from '../conversation/turnDetection/turnRunner.ts';
 import type { TurnSettings } from '../conversation/turnDetection/turnSettings.ts';
-import {
-  INITIAL_TURN_STATE,
-  type TurnContext,
-  type TurnEffect,
-  type TurnEvent,
-  type TurnPhase,
-  type TurnSignal,
-  type TurnState,
+import type {
+  TurnContext,
+  TurnEffect,
+  TurnEvent,
+  TurnPhase,
+  TurnSignal,
+  TurnState,
 } from '../conversation/turnDetection/turnState.ts';
-import { turnTransition } from '../conversation/turnDetection/turnTransition.ts';
 import type { AgentTurnQueue } from '../conversation/turns/agentTurnQueue.ts';
 import { createRetrievalPrefetch, type RetrievalPrefetch } from '../conversation/turns/retrievalPrefetch.ts';
 import type { TurnTimestamps } from '../conversation/turns/turnLatency.ts';
@@ -54,18 +47,16 @@ export interface TurnControllerDeps {
   readonly onError: (error: unknown, message: string) => void;
 }
 
-/** Runs the turn state machine: feeds it the session's events and performs its effects. */
+/** Takes what is heard of a caller on an audio stream into the turn state machine, and performs its effects. */
 export class TurnController {
   readonly #deps: TurnControllerDeps;
   readonly #prefetch: RetrievalPrefetch;
-  #state: TurnState = INITIAL_TURN_STATE;
+  readonly #turns: TurnRunner;
   /** The present; on the stream's clock, as the next two. */
   #nowMs: number;
   #lastVoicedMs: number;
   /** The start of the last utterance; undefined before the first. */
   #firstVoicedMs: number | undefined;
-  #lastDigitMs = 0;
-  #dtmfEntry: DtmfEntry | undefined;
   /** The peer plays nothing of the agent. */
   isOnHold = false;
   #isPaused = false;
@@ -84,11 +75,24 @@ export class TurnController {
     const { stream, settings, clock } = deps;
     this.#nowMs = (stream.receivedSamples * 1000) / stream.info.sampleRateHz;
     this.#lastVoicedMs = this.#nowMs;
+    this.#turns = new TurnRunner({
+      nowMs: () => this.#nowMs,
+      context: () => this.#context(),
+      edgeDigits: () => settings.node?.digits,
+      onStep: (state, before) => {
+        if (!before.isEndOfTurn) this.#timestamps = state.isEndOfTurn ? this.timestamps() : undefined;
+      },
+      perform: (effect) => this.#perform(effect),
+    });
     this.#prefetch = createRetrievalPrefetch(clock, (text) => settings.node?.prefetchRetrieval?.(text));
   }
 
   get phase(): TurnPhase {
     return this.#state.phase;
+  }
+
+  get #state(): TurnState {
+    return this.#turns.state;
   }
 
   get nowMs(): number {
@@ -112,9 +116,7 @@ export class TurnController {
 
   /** Detects turns with the frame that {@link advanceTo} announced. */
   onFrame(): void {
-    const { node } = this.#deps.settings;
-    this.#onDtmfEntry(checkDigitTimeout(this.#dtmfEntry, this.#nowMs, node?.digits));
-    this.dispatch({ type: 'frame' });
+    this.#turns.onFrame();
   }
 
   onInterimTranscript(text: string): void {
@@ -136,10 +138,7 @@ export class TurnController {
   }
 
   onDigit(digit: string): void {
-    const { node } = this.#deps.settings;
-    this.#lastDigitMs = this.#nowMs;
-    this.dispatch({ type: 'dtmf_digit' });
-    this.#onDtmfEntry(enterDigit(this.#dtmfEntry, digit, this.#nowMs, node?.digits ?? []));
+    this.#turns.onDigit(digit);
   }
 
   /** Pauses or resumes the agent. While it is paused, the caller's words are stored and get no answer. */
@@ -155,12 +154,7 @@ export class TurnController {
   }
 
   dispatch(event: TurnEvent): void {
-    const wasEndOfTurn = this.#state.isEndOfTurn;
-    const { state, effects } = turnTransition(this.#state, event, this.#context());
-    this.#state = state;
-    if (state.isEndOfTurn && !wasEndOfTurn) this.#timestamps = this.timestamps();
-    for (const effect of effects) this.#perform(effect);
-    if (!state.isEndOfTurn) this.#timestamps = undefined;
+    this.#turns.dispatch(event);
   }
 
   /** Returns the timestamps of a turn that starts now. */
@@ -207,11 +201,6 @@ export class TurnController {
 
   #isBackchannel(text: string, voicedMs = this.#deps.recognition.utterance?.voicedMs ?? 0): boolean {
     return isBackchannel(text, voicedMs, this.#deps.settings.language);
-  }
-
-  #onDtmfEntry({ entry, complete }: DtmfEntryStep): void {
-    this.#dtmfEntry = entry;
-    if (complete !== undefined) this.dispatch({ type: 'dtmf_entry', digits: complete });
   }
 
   #context(): TurnContext {
@@ -325,7 +314,7 @@ export class TurnController {
 
   /** The latency of an answer to DTMF digits counts from the last digit. */
   #timestampsOf({ kind }: TurnInput): TurnTimestamps {
-    if (kind === 'dtmf') return this.timestamps(this.#lastDigitMs);
+    if (kind === 'dtmf') return this.timestamps(this.#turns.lastDigitMs);
     const timestamps = this.#timestamps ?? this.timestamps();
     // Where the recognizer gives none in time, the wait for the transcript ends now.
     return { ...timestamps, transcriptAtMs: timestamps.transcriptAtMs ?? this.#deps.clock.monotonicMs() };

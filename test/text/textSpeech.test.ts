@@ -115,7 +115,7 @@ describe('The words of an answer', () => {
     expect(parts).toHaveLength(before);
     speech.assumePlayed();
     speech.stop();
-    speech.interruptedAt('', 0);
+    speech.interruptedAt({ text: '', ms: 0 });
     speech.onPlayed('nothing');
     expect([await ended(), speech.heardText(), speech.heard]).toEqual(['played', 'One. ', 'estimated']);
   });
@@ -201,11 +201,11 @@ describe('What was heard of an answer', () => {
     const { clock, ended, speech } = scene();
     speech.write(SENTENCE);
     clock.nowMs += SYNTHESIS_MS + SPOKEN_MS;
-    speech.interruptedAt('one two three', 460);
+    speech.interruptedAt({ text: 'one two three', ms: 460 });
     expect([speech.heardText(), speech.heardMs(), speech.heard]).toEqual(['One two three', 460, undefined]);
     speech.onClosed();
     speech.onPlayed(SENTENCE);
-    speech.interruptedAt('one', 10);
+    speech.interruptedAt({ text: 'one', ms: 10 });
     speech.write('Eleven. ');
     expect([await ended(), speech.heardText(), speech.isStarved]).toEqual([
       'stopped',

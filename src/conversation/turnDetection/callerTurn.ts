@@ -34,7 +34,7 @@ export function endCallerTurn(state: TurnState, context: TurnContext): TurnStep 
   if (text !== '') {
     const step = startTurn(answered, { kind: 'user_message', text }, context);
     const answeredSpeechEndMs = context.utterance?.lastVoicedMs;
-    return { ...step, state: { ...step.state, carriedText: text, answeredSpeechEndMs } };
+    return { ...step, state: { ...step.state, answeredSpeechEndMs } };
   }
   if (isJoinable(context)) return withoutEffects(state);
   return notUnderstood(state, { why: 'no_words' }, context);
@@ -72,6 +72,6 @@ export function askAgain(state: TurnState, reason: Reason, context: TurnContext)
   return startTurn(next, { kind: 'not_understood', ...reason, count, leadsOn }, context, { isLast: leadsOn });
 }
 
-function joined(...parts: readonly string[]): string {
+export function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' ');
 }

@@ -30,7 +30,8 @@ export type DtmfEntryStep = { readonly entry: DtmfEntry | undefined; readonly co
 export function onDtmfDigit(before: TurnState, context: TurnContext): TurnStep {
   const state = { ...before, silentSinceMs: undefined };
   const isSpeaking = state.phase === 'speaking' || state.phase === 'paused';
-  if (!isSpeaking || !context.policy.interruptible)
+  // A gateway stops by itself, and reports it.
+  if (!isSpeaking || !context.policy.interruptible || context.gateway)
     return withoutEffects(state.phase === 'idle' ? { ...state, sinceMs: context.atMs } : state);
   if ((context.utterance?.voicedMs ?? 0) >= SPOKEN_MS)
     return { state: enterPhase(state, 'listening', context), effects: [{ type: 'interrupt_agent' }] };
@@ -51,7 +52,7 @@ export function onDtmfEntry(state: TurnState, digits: string, context: TurnConte
     case 'thinking': {
       if (!isCancelable(context)) break;
       const step = startTurn(next, { kind: 'dtmf', digits }, context, {
-        unansweredText: state.carriedText,
+        unansweredText: state.answeredText,
       });
       return { state: step.state, effects: [{ type: 'cancel_turn' }, ...step.effects] };
     }

@@ -1,4 +1,5 @@
 import { endCallerTurn, hasUnansweredInput } from './callerTurn.ts';
+import { mayContinue } from './onGateway.ts';
 import { isTooLong, onListening } from './onListening.ts';
 import { silenceTurn } from './silence.ts';
 import type { Utterance } from './speechActivity.ts';
@@ -46,9 +47,10 @@ function onNoUtterance(state: TurnState, context: TurnContext): TurnStep {
     case 'idle':
       return onSilence(state, context);
     case 'listening':
-      return hasUnansweredInput(state)
+      if (!hasUnansweredInput(state)) return becomeIdle(state, context);
+      return mayContinue(state, context)
         ? endCallerTurn({ ...state, transcript: '' }, context)
-        : becomeIdle(state, context);
+        : withoutEffects(state);
     case 'thinking':
       return holdAgent(state, false);
     case 'paused':

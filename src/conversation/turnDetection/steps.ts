@@ -70,6 +70,7 @@ export function startTurn(
       {
         ...withoutTranscript(state),
         carriedText: '',
+        answeredText: input.kind === 'user_message' ? input.text : '',
         answeredSpeechEndMs: undefined,
         silentSinceMs: undefined,
         preemptiveTurns: 0,
@@ -89,7 +90,10 @@ export function isCancelable({ answering }: TurnContext): boolean {
 /** Cancels a turn of which nothing was heard: its input is answered again. */
 export function cancelTurn(state: TurnState, context: TurnContext): TurnStep {
   const reprompts = context.answering === 'not_understood' ? state.reprompts - 1 : state.reprompts;
-  return { state: { ...state, reprompts }, effects: [{ type: 'cancel_turn' }] };
+  return {
+    state: { ...state, carriedText: state.answeredText, reprompts },
+    effects: [{ type: 'cancel_turn' }],
+  };
 }
 
 /** Keeps the open utterance for the history before the step discards it. */

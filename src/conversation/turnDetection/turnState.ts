@@ -24,6 +24,8 @@ export interface TurnState {
   readonly sinceMs: number;
   /** What the cancelled turn was about; the next turn's text starts with it. */
   readonly carriedText: string;
+  /** The caller's words that the running turn answers. */
+  readonly answeredText: string;
   /** The transcript of the whole open utterance; undefined while it is not known. */
   readonly transcript: string | undefined;
   /** The transcript was requested for the speech up to here; undefined once the caller has continued. */
@@ -71,6 +73,12 @@ export type TurnEvent =
   /** A digit was pressed; `dtmf_entry` follows once the digits are complete. */
   | { readonly type: 'dtmf_digit' }
   | { readonly type: 'dtmf_entry'; readonly digits: string }
+  /** A gateway that recognizes and speaks itself has the caller's finished words. */
+  | { readonly type: 'finished_text'; readonly text: string }
+  /** It hears the caller, who has not finished. */
+  | { readonly type: 'partial_text' }
+  /** It has stopped speaking since the caller speaks. */
+  | { readonly type: 'gateway_interrupted'; readonly heard: HeardAnswer }
   /** The first sample of the agent's answer was played. */
   | { readonly type: 'agent_started_speaking' }
   /** The answer was played to its end, or there was none. */
@@ -110,7 +118,9 @@ export type TurnEffect =
   | { readonly type: 'pause_agent' }
   | { readonly type: 'resume_agent' }
   /** The caller interrupts: the answer is truncated to what was heard. */
-  | { readonly type: 'interrupt_agent' }
+  | { readonly type: 'interrupt_agent'; readonly heard?: HeardAnswer }
+  /** The answer, which the gateway has whole, counts as heard. */
+  | { readonly type: 'assume_played' }
   /** The answer is truncated without an interruption. */
   | { readonly type: 'stop_agent' }
   /** Undo the turn: nothing of it was heard. */
@@ -129,6 +139,20 @@ export type TurnEffect =
   | { readonly type: 'commit_preemptive_turn'; readonly input: TurnInput }
   /** The caller has continued: the preemptive turn is dropped without a trace. */
   | { readonly type: 'cancel_preemptive_turn' };
+
+/** The part of an answer that a gateway reports as heard, and its length where it is known. */
+export interface HeardAnswer {
+  readonly text: string;
+  readonly ms: number | undefined;
+}
+
+/** A text stream's gateway, which recognizes and speaks itself. */
+export interface Gateway {
+  /** The newest answer; undefined before the first. */
+  readonly answer:
+    | { readonly hasBegun: boolean; readonly isFinished: boolean; readonly isInterruptible: boolean }
+    | undefined;
+}
 
 export interface TurnContext {
   /** The time on the stream's clock. */
@@ -149,12 +173,15 @@ export interface TurnContext {
   readonly isOnHold: boolean;
   /** A supervisor has paused the agent: what the caller says is stored, and gets no answer. */
   readonly isPaused: boolean;
+  /** The other end of a text stream; undefined on an audio stream. */
+  readonly gateway?: Gateway | undefined;
 }
 
 export const INITIAL_TURN_STATE: TurnState = {
   phase: 'thinking',
   sinceMs: 0,
   carriedText: '',
+  answeredText: '',
   transcript: undefined,
   requestedToMs: undefined,
   recognizedEnd: undefined,

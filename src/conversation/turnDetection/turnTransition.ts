@@ -1,6 +1,7 @@
 import { askAgain } from './callerTurn.ts';
 import { onDtmfDigit, onDtmfEntry } from './dtmf.ts';
 import { onFrame } from './onFrame.ts';
+import { onFinishedInput, onGatewayInterrupted, onPartialText } from './onGateway.ts';
 import { onTurnSignal } from './onListening.ts';
 import { onTranscript, onTranscriptionFailed } from './onTranscript.ts';
 import { settlePreemptiveTurn } from './preemptiveTurn.ts';
@@ -12,7 +13,7 @@ const EARLY_ANSWER_MS = 1000;
 
 /**
  * Turn detection: whose turn it is, and when the agent starts, pauses or stops. Pure; the effects are performed by the
- * turn controller.
+ * channel. In place of audio, a text stream's gateway sends finished and partial words, and tells of interruptions.
  *
  * ```text
  *           speech                end of turn               first sample
@@ -61,7 +62,14 @@ function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnSte
     case 'dtmf_digit':
       return onDtmfDigit(state, context);
     case 'dtmf_entry':
+      if (context.gateway) return onFinishedInput(state, { kind: 'dtmf', digits: event.digits }, context);
       return onDtmfEntry(state, event.digits, context);
+    case 'finished_text':
+      return onFinishedInput(state, { kind: 'user_message', text: event.text }, context);
+    case 'partial_text':
+      return onPartialText(state, context);
+    case 'gateway_interrupted':
+      return onGatewayInterrupted(state, event.heard, context);
     case 'agent_started_speaking':
       return state.phase === 'thinking' ? onAgentStarted(state, context) : withoutEffects(state);
     case 'agent_turn_ended':
@@ -136,7 +144,7 @@ function onLateWords(state: TurnState, text: string, context: TurnContext): Turn
   if (context.utterance || (state.phase !== 'idle' && !isAsking)) return withoutEffects(state);
   const answered = { ...state, silences: 0, reprompts: 0 };
   const { state: next, effects } = startTurn(answered, { kind: 'user_message', text }, context);
-  return { state: { ...next, carriedText: text }, effects: [...stopAgentIn(state), ...effects] };
+  return { state: next, effects: [...stopAgentIn(state), ...effects] };
 }
 
 function stopAgentIn({ phase }: TurnState): readonly TurnEffect[] {

@@ -102,8 +102,18 @@ describe('Turn detection over several steps', () => {
     const waiting = { ...transcribed, ...pending, transcript: undefined };
     const transcript: TurnEvent = { type: 'transcript', text: 'is', isBackchannel: false };
     expect(turnsOf(waiting, transcript, during(800, 0, 500))).toEqual(expected);
-    const answered = at('thinking', { carriedText: 'my number is' });
+    const answered = at('thinking', { answeredText: 'my number is' });
     expect(turnsOf(answered, entry, context(800, { answering: 'user_message' }))).toEqual(expected);
+  });
+
+  test('A short answer over the agent’s last words is said again where its turn is cancelled', () => {
+    const spoken = at('speaking', { earlyAnswer: { text: 'Yes.', endMs: 1000 } });
+    const { state } = turnTransition(spoken, { type: 'agent_turn_ended' }, context(1500));
+    const goesOn = during(2000, 1700, 2000, { answering: 'user_message' });
+    expect(turnTransition(state, frame, goesOn).state).toMatchObject({
+      phase: 'listening',
+      carriedText: 'Yes.',
+    });
   });
 
   test.each([
