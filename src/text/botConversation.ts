@@ -3,7 +3,9 @@ import { currentSpeech } from '../agents/speech/language.ts';
 import { turnDetectionOf } from '../agents/speech/turnDetection.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { Clock } from '../base/values/clock.ts';
+import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { SessionHistory } from '../conversation/turns/sessionHistory.ts';
+import { callerMessages } from '../conversation/turns/unansweredMessages.ts';
 import type { BotClip, TextPart } from '../dialects/textDialect.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { Session, SessionMessage } from '../engine/session/session.ts';
@@ -157,26 +159,23 @@ export class BotConversation {
   /** @returns The caller's messages. */
   async #tell(input: TurnInput, at: string): Promise<SessionMessage[]> {
     if (input.kind === 'user_message') {
-      const { text, language, speech } = input;
+      const { text, language } = input;
       if (language !== undefined) this.#current = this.#nodeIn(language);
       const rest =
         this.#sent !== '' && text.startsWith(this.#sent) ? text.slice(this.#sent.length).trim() : text;
       this.#sent = '';
       this.#words.asked();
       (await this.#bot).words(rest === '' ? text : rest, this.#understood ?? this.#current.language);
-      return [{ role: 'user', content: text, at, ...(speech ? { speech } : {}) }];
     }
     if (input.kind === 'not_understood')
       this.#deps.history.addEvent('not_understood', { why: input.why, count: input.count });
     if (input.kind === 'dtmf') {
       const bot = await this.#bot;
       for (const digit of input.digits) bot.dtmf(digit);
-      return [{ role: 'user', content: input.digits, at }];
     }
     const isLeft = input.kind === 'unanswered_message' && input.text !== '';
-    return isLeft
-      ? [{ role: 'user', content: input.text, at, ...(input.speech ? { speech: input.speech } : {}) }]
-      : [];
+    const said: TurnInput = isLeft ? { ...input, kind: 'user_message' } : input;
+    return callerMessages(said).map((message) => ({ ...message, at }));
   }
 
   /**
@@ -252,33 +251,14 @@ export class BotConversation {
 
   #store(said: readonly SessionMessage[], delivered: Delivered | undefined, events: TurnEvents): void {
     const { history } = this.#deps;
-    const {
-      text = '',
-      interrupted,
-      heard,
-      speech,
-      latencyMs,
-      latencyParts,
-      latencyDetails,
-    } = delivered ?? {};
-    const answer: SessionMessage[] =
-      text === ''
-        ? []
-        : [
-            {
-              role: 'assistant',
-              content: text,
-              at: this.#now(),
-              ...(interrupted ? { interrupted } : {}),
-              ...(heard ? { heard } : {}),
-              ...(speech ? { speech } : {}),
-              ...(latencyMs === undefined ? {} : { latencyMs }),
-              ...(latencyParts ? { latencyParts } : {}),
-              ...(latencyDetails ? { latencyDetails } : {}),
-            },
-          ];
+    const { text: content = '', interrupted, heard, speech, events: told = [] } = delivered ?? {};
+    const { latencyMs, latencyParts, latencyDetails } = delivered ?? {};
+    const details = { heard, speech, latencyMs, latencyParts, latencyDetails };
+    const message = { role: 'assistant', content, at: this.#now(), ...omitUndefined(details) } as const;
+    const spoken: SessionMessage = interrupted ? { ...message, interrupted } : message;
+    const answer = content === '' ? [] : [spoken];
     if (said.length + answer.length > 0) history.addMessages([...said, ...answer]);
-    for (const { type, data } of delivered?.events ?? []) history.addEvent(type, data);
+    for (const { type, data } of told) history.addEvent(type, data);
     events.answered(answer, delivered);
   }
 

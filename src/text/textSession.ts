@@ -1,5 +1,4 @@
 import { switchedLanguage } from '../agents/speech/language.ts';
-import { CallwayError } from '../base/errors.ts';
 import type { Clock, Timer } from '../base/values/clock.ts';
 import { STREAM_RESUMED } from '../conversation/speech/fallbackPhrases.ts';
 import type { TextStream } from '../conversation/streams/textStream.ts';
@@ -7,14 +6,14 @@ import { unansweredText } from '../conversation/turnDetection/callerTurn.ts';
 import { TurnRunner } from '../conversation/turnDetection/turnRunner.ts';
 import { TurnSettings } from '../conversation/turnDetection/turnSettings.ts';
 import type { TurnContext, TurnEffect } from '../conversation/turnDetection/turnState.ts';
-import { AgentTurnQueue, SESSION_ENDED, type SessionOutcome } from '../conversation/turns/agentTurnQueue.ts';
+import { AgentTurnQueue, type SessionOutcome } from '../conversation/turns/agentTurnQueue.ts';
 import { hasWords } from '../conversation/turns/recognizedWords.ts';
 import { SessionHistory, type SessionHistoryDeps } from '../conversation/turns/sessionHistory.ts';
 import { TurnCheckpoints } from '../conversation/turns/turnCheckpoints.ts';
 import type { SpokenTurn, TurnTimestamps } from '../conversation/turns/turnLatency.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
-import type { NewSession, Session } from '../engine/session/session.ts';
+import type { NewSession } from '../engine/session/session.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
 import type { CallCommand } from '../media/agentStream/streamClient.ts';
@@ -72,7 +71,6 @@ export class TextSession {
   #endTimer: Timer | undefined;
   /** The language of the last words. */
   #spokenLanguage: string | undefined;
-  #instanceId = '';
   #isClosed = false;
   #resolveClosed: () => void = () => undefined;
 
@@ -100,13 +98,11 @@ export class TextSession {
         return new TextSpeech({ ...events, stream: deps.stream, nowMs, languageTag });
       },
       dispatch: (event) => this.#turns.dispatch(event),
-      onSession: (session) => this.#onSession(session),
       onSessionOver: (outcome) => this.#onSessionOver(outcome),
     });
     this.#turns = new TurnRunner({
-      nowMs: () => this.#nowMs,
-      context: () => this.#context(),
-      edgeDigits: () => this.#settings.node?.digits,
+      settings: this.#settings,
+      context: (isOnHold) => this.#context(isOnHold),
       perform: (effect) => this.#perform(effect),
     });
   }
@@ -145,15 +141,11 @@ export class TextSession {
     if (!isFinal) this.#publishInterim(text);
   }
 
-  #context(): TurnContext {
+  /** @param isOnHold - The caller enters digits: this is no silence. */
+  #context(isOnHold: boolean): TurnContext {
     const { policy } = this.#settings;
     const { answering, speech } = this.#agentTurns;
-    return {
-      ...{ atMs: this.#nowMs, policy, answering, gateway: { answer: speech } },
-      // Nothing is a silence while digits are entered.
-      isOnHold: this.#turns.isEnteringDigits,
-      ...NO_AUDIO,
-    };
+    return { ...NO_AUDIO, atMs: this.#nowMs, policy, answering, isOnHold, gateway: { answer: speech } };
   }
 
   #perform(effect: TurnEffect): void {
@@ -191,27 +183,16 @@ export class TextSession {
 
   #scheduleTick(): void {
     this.#tick = this.#deps.clock.setTimer(() => {
-      this.#onTick();
+      this.#agentTurns.onFrame(false);
+      this.#turns.onFrame();
       if (!this.#isClosed) this.#scheduleTick();
     }, TICK_MS);
-  }
-
-  #onTick(): void {
-    this.#agentTurns.onFrame(false);
-    this.#turns.onFrame();
   }
 
   #onCommand(command: CallCommand): void {
     if (command.kind === 'send_dtmf') this.#deps.stream.sendDigits(command.digits);
     if (command.kind === 'transfer')
       this.#end({ reasonCode: 'transfer', to: command.to, ...command.options });
-  }
-
-  #onSession({ instanceId }: Session): void {
-    if (this.#instanceId !== '' && instanceId !== this.#instanceId)
-      throw new CallwayError('gone', SESSION_ENDED, 'The session has ended');
-    this.#instanceId = instanceId;
-    this.#history.onSession(instanceId);
   }
 
   #onSessionOver(outcome: SessionOutcome): void {

@@ -76,9 +76,8 @@ export class TurnController {
     this.#nowMs = (stream.receivedSamples * 1000) / stream.info.sampleRateHz;
     this.#lastVoicedMs = this.#nowMs;
     this.#turns = new TurnRunner({
-      nowMs: () => this.#nowMs,
+      settings,
       context: () => this.#context(),
-      edgeDigits: () => settings.node?.digits,
       onStep: (state, before) => {
         if (!before.isEndOfTurn) this.#timestamps = state.isEndOfTurn ? this.timestamps() : undefined;
       },

@@ -5,7 +5,7 @@ import { omitUndefined } from '../base/values/omitUndefined.ts';
 import { AGENT_FAILED, STREAM_RESUMED } from '../conversation/speech/fallbackPhrases.ts';
 import type { AudioStream } from '../conversation/streams/audioStream.ts';
 import { TurnSettings } from '../conversation/turnDetection/turnSettings.ts';
-import { AgentTurnQueue, SESSION_ENDED, type SessionOutcome } from '../conversation/turns/agentTurnQueue.ts';
+import { AgentTurnQueue, type SessionOutcome } from '../conversation/turns/agentTurnQueue.ts';
 import { SessionHistory, type SessionHistoryDeps } from '../conversation/turns/sessionHistory.ts';
 import { TurnCheckpoints } from '../conversation/turns/turnCheckpoints.ts';
 import type { SpokenTurn } from '../conversation/turns/turnLatency.ts';
@@ -131,8 +131,6 @@ export class VoiceSession {
   readonly #captions: Captions | undefined;
   readonly #firstInput: TurnInput;
   readonly #cleanups: (() => void)[] = [];
-  /** The instance id of the session that the first turn ran on; empty until then. */
-  #instanceId = '';
   /** How the agent ended the session; undefined until it has. */
   #outcome: SessionOutcome | undefined;
   #isClosed = false;
@@ -165,7 +163,7 @@ export class VoiceSession {
       recognition: this.#recognition,
       agentTurns: this.#agentTurns,
       isScreening: (text) => this.#answering.isScreening(text),
-      isCallerStored: () => this.#instanceId !== '' && this.#answering.answeredBy !== 'machine',
+      isCallerStored: () => this.#agentTurns.instanceId !== '' && this.#answering.answeredBy !== 'machine',
     });
     const speaking = { turns: this.#turns, agentTurns: this.#agentTurns };
     this.#supervised = new SupervisedAgent({ initiative: deps.initiative, stream, ...speaking });
@@ -342,11 +340,7 @@ export class VoiceSession {
     this.#turns.dispatch({ type: 'transcription_failed', message });
   }
 
-  #onSession({ instanceId, state }: Session): void {
-    if (this.#instanceId !== '' && instanceId !== this.#instanceId)
-      throw new CallwayError('gone', SESSION_ENDED, 'The session has ended');
-    this.#instanceId = instanceId;
-    this.#history.onSession(instanceId);
+  #onSession({ state }: Session): void {
     const { language } = state.variables;
     // Until the first node says.
     if (!this.#settings.node && typeof language === 'string' && language !== '')

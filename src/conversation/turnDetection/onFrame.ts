@@ -1,5 +1,4 @@
 import { endCallerTurn, hasUnansweredInput } from './callerTurn.ts';
-import { mayContinue } from './onGateway.ts';
 import { isTooLong, onListening } from './onListening.ts';
 import { silenceTurn } from './silence.ts';
 import type { Utterance } from './speechActivity.ts';
@@ -29,6 +28,8 @@ const HOLD_MS = 100;
 const CONFIRM_MS = 500;
 /** A paused agent waits this long for the transcript once the caller is silent again. */
 const PAUSE_TIMEOUT_MS = 2500;
+/** A caller who stopped a gateway's answer, of which nothing was heard, and says nothing more still waits for it. */
+const CONTINUE_AFTER_MS = 2000;
 /** Voice needed to detect speech. */
 const ONSET_MS = 60;
 
@@ -48,9 +49,8 @@ function onNoUtterance(state: TurnState, context: TurnContext): TurnStep {
       return onSilence(state, context);
     case 'listening':
       if (!hasUnansweredInput(state)) return becomeIdle(state, context);
-      return mayContinue(state, context)
-        ? endCallerTurn({ ...state, transcript: '' }, context)
-        : withoutEffects(state);
+      if (context.gateway && context.atMs - state.sinceMs < CONTINUE_AFTER_MS) return withoutEffects(state);
+      return endCallerTurn({ ...state, transcript: '' }, context);
     case 'thinking':
       return holdAgent(state, false);
     case 'paused':

@@ -1,4 +1,5 @@
 import { checkDigitTimeout, type DtmfEntry, type DtmfEntryStep, enterDigit } from './dtmf.ts';
+import type { TurnSettings } from './turnSettings.ts';
 import {
   INITIAL_TURN_STATE,
   type TurnContext,
@@ -9,22 +10,19 @@ import {
 import { turnTransition } from './turnTransition.ts';
 
 export interface TurnRunnerDeps {
-  /** Monotonic, on the clock of the turn state. */
-  readonly nowMs: () => number;
-  readonly context: () => TurnContext;
-  /** The DTMF entries that lead on from the current node. */
-  readonly edgeDigits: () => readonly string[] | undefined;
+  readonly settings: TurnSettings;
+  readonly context: (isEnteringDigits: boolean) => TurnContext;
   /** Called between a step and its effects. */
   readonly onStep?: (state: TurnState, before: TurnState) => void;
   readonly perform: (effect: TurnEffect) => void;
 }
 
-/** Holds the turns of one conversation, by audio or by text, and the digits that are being entered. */
+/** Holds the turn state of one conversation, by audio or by text, and the digits that are being entered. */
 export class TurnRunner {
   readonly #deps: TurnRunnerDeps;
-  #state: TurnState = INITIAL_TURN_STATE;
+  #state = INITIAL_TURN_STATE;
   #entry: DtmfEntry | undefined;
-  #lastDigitMs = 0;
+  lastDigitMs = 0;
 
   constructor(deps: TurnRunnerDeps) {
     this.#deps = deps;
@@ -34,39 +32,34 @@ export class TurnRunner {
     return this.#state;
   }
 
-  get lastDigitMs(): number {
-    return this.#lastDigitMs;
-  }
-
-  get isEnteringDigits(): boolean {
-    return this.#entry !== undefined;
-  }
-
   dispatch(event: TurnEvent): void {
-    const { context, onStep, perform } = this.#deps;
     const before = this.#state;
-    const { state, effects } = turnTransition(before, event, context());
+    const { state, effects } = turnTransition(before, event, this.#context());
     this.#state = state;
-    onStep?.(state, before);
-    for (const effect of effects) perform(effect);
+    this.#deps.onStep?.(state, before);
+    for (const effect of effects) this.#deps.perform(effect);
   }
 
   /** Call regularly, on an audio stream with each frame of the caller. */
   onFrame(): void {
-    const { nowMs, edgeDigits } = this.#deps;
-    this.#onEntry(checkDigitTimeout(this.#entry, nowMs(), edgeDigits()));
+    const { node } = this.#deps.settings;
+    this.#onEntry(checkDigitTimeout(this.#entry, this.#context().atMs, node?.digits));
     this.dispatch({ type: 'frame' });
   }
 
   onDigit(digit: string): void {
-    const { nowMs, edgeDigits } = this.#deps;
-    this.#lastDigitMs = nowMs();
+    this.lastDigitMs = this.#context().atMs;
     this.dispatch({ type: 'dtmf_digit' });
-    this.#onEntry(enterDigit(this.#entry, digit, this.#lastDigitMs, edgeDigits() ?? []));
+    const edges = this.#deps.settings.node?.digits ?? [];
+    this.#onEntry(enterDigit(this.#entry, digit, this.lastDigitMs, edges));
   }
 
   #onEntry({ entry, complete }: DtmfEntryStep): void {
     this.#entry = entry;
     if (complete !== undefined) this.dispatch({ type: 'dtmf_entry', digits: complete });
+  }
+
+  #context(): TurnContext {
+    return this.#deps.context(this.#entry !== undefined);
   }
 }

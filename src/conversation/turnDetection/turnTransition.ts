@@ -1,7 +1,7 @@
 import { askAgain } from './callerTurn.ts';
 import { onDtmfDigit, onDtmfEntry } from './dtmf.ts';
 import { onFrame } from './onFrame.ts';
-import { onFinishedInput, onGatewayInterrupted, onPartialText } from './onGateway.ts';
+import { onFinishedInput, onGatewayInterrupted } from './onGateway.ts';
 import { onTurnSignal } from './onListening.ts';
 import { onTranscript, onTranscriptionFailed } from './onTranscript.ts';
 import { settlePreemptiveTurn } from './preemptiveTurn.ts';
@@ -62,12 +62,12 @@ function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnSte
     case 'dtmf_digit':
       return onDtmfDigit(state, context);
     case 'dtmf_entry':
-      if (context.gateway) return onFinishedInput(state, { kind: 'dtmf', digits: event.digits }, context);
-      return onDtmfEntry(state, event.digits, context);
+      if (!context.gateway) return onDtmfEntry(state, event.digits, context);
+      return onFinishedInput(state, { pendingDigits: { digits: event.digits, atMs: context.atMs } }, context);
     case 'finished_text':
-      return onFinishedInput(state, { kind: 'user_message', text: event.text }, context);
+      return onFinishedInput(state, { transcript: event.text }, context);
     case 'partial_text':
-      return onPartialText(state, context);
+      return withoutEffects(state.phase === 'idle' ? { ...state, sinceMs: context.atMs } : state);
     case 'gateway_interrupted':
       return onGatewayInterrupted(state, event.heard, context);
     case 'agent_started_speaking':

@@ -226,15 +226,15 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
         },
         finish: () => this.#finish(),
         heardSoFar: () => this.#heardSoFar(),
-        ...(this.#commitment ? { commitment: this.#commitment } : {}),
-        ...(speakingModel ? { speakingModel } : {}),
+        commitment: this.#commitment,
+        speakingModel,
       },
       beganAtMs,
       ...(firstVoicedMs === undefined
         ? {}
         : { spokenFromMs: beganAtMs - Math.max(0, lastVoicedMs - firstVoicedMs) }),
       history,
-      ...(variables ? { variables } : {}),
+      variables,
     };
   }
 

@@ -26,9 +26,10 @@ export const NOTHING_SAID: TurnInput = { kind: 'unanswered_message', text: '' };
 export type SessionOutcome = 'hung_up' | 'not_understood' | 'transferred' | 'closed' | 'failed';
 
 export interface AgentTurnQueueDeps<Speech extends AnswerSpeech>
-  extends Omit<AgentTurnDeps<Speech>, 'onStartedSpeaking' | 'onSpeechFailure'> {
+  extends Omit<AgentTurnDeps<Speech>, 'onSession' | 'onStartedSpeaking' | 'onSpeechFailure'> {
   readonly stream: Pick<AudioStream, 'command'>;
   readonly history: SessionHistory;
+  readonly onSession?: (session: Session) => void;
   readonly speechToText: Pick<Recognizer, 'name'>;
   /** Takes what happens to the agent's turns into turn detection. */
   readonly dispatch: (event: TurnEvent) => void;
@@ -59,6 +60,8 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
   /** Names the recognizer of the caller's words. */
   readonly #callerSpeech: () => MessageSpeech;
   readonly #unanswered: UnansweredMessages;
+  /** The instance id of the session that the first turn ran on; empty until then. */
+  instanceId = '';
   #turn: AgentTurn<Speech> | undefined;
   /** The session of the running turn, once it is known. */
   #session: Session | undefined;
@@ -263,10 +266,7 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     const turn = new AgentTurn(
       {
         ...this.#deps,
-        onSession: (session) => {
-          this.#deps.onSession(session);
-          this.#session = session;
-        },
+        onSession: (session) => this.#onSession(session),
         onStartedSpeaking: () => this.#deps.dispatch({ type: 'agent_started_speaking' }),
         onSpeechFailure: (error) => this.#onSpeechFailure(error),
       },
@@ -296,6 +296,16 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
       heard: speech.heardText(),
       speech: { ...said?.speech, synthesis: speech.provider },
     };
+  }
+
+  #onSession(session: Session): void {
+    const { instanceId } = session;
+    if (this.instanceId !== '' && instanceId !== this.instanceId)
+      throw new CallwayError('gone', SESSION_ENDED, 'The session has ended');
+    this.instanceId = instanceId;
+    this.#deps.history.onSession(instanceId);
+    this.#deps.onSession?.(session);
+    this.#session = session;
   }
 
   #countSpoken({ kind }: TurnInput, { outcome, latency }: AgentTurnResult): void {
