@@ -14,7 +14,7 @@ import type { SpokenTurn, TurnTimestamps } from './turnLatency.ts';
 import { callerMessages, UnansweredMessages } from './unansweredMessages.ts';
 
 /** Code of the error when the session was ended, over the API for example, while the call continued. */
-export const SESSION_ENDED = 'session_ended';
+const SESSION_ENDED = 'session_ended';
 
 /** Runs a turn that only stores what was said before. */
 export const NOTHING_SAID: TurnInput = { kind: 'unanswered_message', text: '' };
