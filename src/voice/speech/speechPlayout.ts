@@ -2,6 +2,7 @@ import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import type { MarkReport, PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import { FRAME_MS } from '../../media/codecs/codec.ts';
 import { PlayoutRun } from './playoutRun.ts';
+import { type PlayoutEvent, type PlayoutState, playoutTransition } from './playoutState.ts';
 
 /** A peer that has not answered a mark or a clear for this long never will; it answers within a frame or two. */
 const REPORT_TIMEOUT_MS = 1500;
@@ -18,17 +19,16 @@ export interface SpeechPlayoutDeps {
   readonly onStarted: (position: PlayoutPosition) => void;
 }
 
-/**
- * Plays the samples of one answer over a stream and knows how many of them were heard.
- *
- * ```text
- *             pause, stop           position known
- *   playing ──────────────▶ stopping ─────────────▶ paused ──stop──▶ ended
- *     │ ▲                                             │                ▲
- *     │ └──────────────────── resume ─────────────────┘                │
- *     └──────────────────────── all played ────────────────────────────┘
- * ```
- */
+/** The last decision to stop: when it was made, and what the peer reported of it. */
+interface Stop {
+  /** On the stream's clock, in samples. */
+  readonly at: number;
+  readonly atMs: number;
+  readonly stopMs?: number;
+  readonly isReported?: boolean | undefined;
+}
+
+/** Plays the samples of one answer over a stream and knows how many of them were heard. @see playoutTransition */
 export class SpeechPlayout {
   readonly #deps: SpeechPlayoutDeps;
   readonly #frame: Int16Array;
@@ -36,24 +36,15 @@ export class SpeechPlayout {
   readonly ended: Promise<'played' | 'stopped'>;
   #resolveEnded: (outcome: 'played' | 'stopped') => void = () => undefined;
   /** Samples that a resume may have to send again. */
-  #chunks: { readonly from: number; readonly samples: Int16Array }[] = [];
+  readonly #chunks: { readonly from: number; readonly samples: Int16Array }[] = [];
   #lengthSamples = 0;
   #isComplete = false;
   #run: PlayoutRun;
-  #state: 'playing' | 'stopping' | 'paused' | 'ended' = 'playing';
-  #target: 'play' | 'pause' | 'stop' = 'play';
+  #state: PlayoutState = 'playing';
   #stoppedAt = 0;
-  /** When the stop was requested, on the stream's clock in samples. */
-  #stopRequestedAt = 0;
-  #stopRequestedMs = 0;
+  #stop: Stop | undefined;
   /** Whether the first sample was played. */
   hasStarted = false;
-  /**
-   * The time from the last decision to stop until the last packet was sent; undefined when the peer did not report it.
-   */
-  stopMs: number | undefined;
-  /** The peer itself has told where it stopped. */
-  isStopReported = false;
 
   constructor(deps: SpeechPlayoutDeps) {
     this.#deps = deps;
@@ -66,12 +57,22 @@ export class SpeechPlayout {
 
   /** Whether it was stopped for good, even if the position is not known yet. */
   get isStopped(): boolean {
-    return this.#target === 'stop';
+    return this.#state === 'stopping' || this.#state === 'stopped';
+  }
+
+  /** The time from the last decision to stop until the last packet was sent; undefined when the peer did not report it. */
+  get stopMs(): number | undefined {
+    return this.#stop?.stopMs;
+  }
+
+  /** Whether the peer itself has told where it stopped. */
+  get isStopReported(): boolean {
+    return this.#stop?.isReported ?? false;
   }
 
   /** Position up to which the answer was heard, in samples. */
   get position(): number {
-    return this.#state === 'paused' || this.#state === 'ended' ? this.#stoppedAt : this.#run.heardTo;
+    return this.#isSilent ? this.#stoppedAt : this.#run.heardTo;
   }
 
   /** Whether it plays and everything appended so far was heard. */
@@ -83,7 +84,7 @@ export class SpeechPlayout {
   append(samples: Int16Array): void {
     this.#chunks.push({ from: this.#lengthSamples, samples });
     this.#lengthSamples += samples.length;
-    if (this.#state === 'playing' && this.#target === 'play') this.#run.send(samples);
+    if (this.#state === 'playing') this.#run.send(samples);
   }
 
   /** Completes the playout; nothing is appended from now on. */
@@ -94,28 +95,21 @@ export class SpeechPlayout {
 
   /** Stops within a frame; {@link resume} continues there. */
   pause(): void {
-    if (this.#target !== 'play' || this.#state === 'ended') return;
-    this.#target = 'pause';
-    this.#requestStop();
+    this.#apply('pause');
   }
 
   resume(): void {
-    if (this.#target !== 'pause') return;
-    this.#target = 'play';
-    if (this.#state === 'paused') this.#playFromStop();
+    this.#apply('resume');
   }
 
   /** Stops for good. Idempotent. */
   stop(): void {
-    if (this.#target === 'stop' || this.#state === 'ended') return;
-    this.#target = 'stop';
-    if (this.#state === 'paused') this.#end('stopped');
-    else this.#requestStop();
+    this.#apply('stop');
   }
 
   /** Returns what was heard during the caller's last frame; undefined for silence. Valid until the next call. */
   lastFrame(): Int16Array | undefined {
-    if (this.#state === 'paused' || this.#state === 'ended' || !this.#run.hasStarted) return undefined;
+    if (this.#isSilent || !this.#run.hasStarted) return undefined;
     const out = this.#frame.fill(0);
     const end = this.#run.heardTo;
     for (const { from, samples } of this.#chunks) {
@@ -131,13 +125,13 @@ export class SpeechPlayout {
     if (mark.outcome === 'cleared') return;
     const reported = this.#run.onMark(mark);
     if (reported === 'started') this.#onStarted(mark);
-    if (reported === 'ended' && this.#state === 'playing') this.#end('played');
+    if (reported === 'ended') this.#apply('all_played');
   }
 
   onCleared(position: PlayoutPosition): void {
-    if (this.#state !== 'stopping') return;
-    this.stopMs = this.#deps.nowMs() - this.#stopRequestedMs;
-    this.isStopReported = position.isReported ?? false;
+    if (!this.#stop || !this.#isStopping) return;
+    const stopMs = this.#deps.nowMs() - this.#stop.atMs;
+    this.#stop = { ...this.#stop, stopMs, isReported: position.isReported };
     this.#onStopped(this.#run.heardToAt(position));
   }
 
@@ -149,22 +143,21 @@ export class SpeechPlayout {
     }
     const { receivedSamples, info } = this.#deps.stream;
     const timeoutSamples = (REPORT_TIMEOUT_MS * info.sampleRateHz) / 1000;
-    if (this.#state === 'stopping' && receivedSamples - this.#stopRequestedAt > timeoutSamples)
+    if (this.#isStopping && receivedSamples - (this.#stop?.at ?? 0) > timeoutSamples)
       this.#onStopped(this.#run.heardTo);
     if (this.#state === 'playing') {
       const assumedStart = this.#run.assumeStartAfter(timeoutSamples);
       if (assumedStart) this.#onStarted(assumedStart);
-      if (this.#run.isOverdueBy(timeoutSamples)) this.#end('played');
+      if (this.#run.isOverdueBy(timeoutSamples)) this.#apply('all_played');
     }
     this.#dropOldChunks();
   }
 
   /** The stream has closed: nothing more is reported. */
   onClosed(): void {
-    if (this.#state === 'ended') return;
     const heardTo = this.position;
     this.stop();
-    if (this.#state === 'stopping') this.#onStopped(heardTo);
+    if (this.#isStopping) this.#onStopped(heardTo);
   }
 
   #onStarted(position: PlayoutPosition): void {
@@ -173,24 +166,36 @@ export class SpeechPlayout {
     this.#deps.onStarted(position);
   }
 
-  #requestStop(): void {
-    if (this.#state !== 'playing') return;
-    this.#state = 'stopping';
-    this.#stopRequestedAt = this.#deps.stream.receivedSamples;
-    this.#stopRequestedMs = this.#deps.nowMs();
+  /** Whether it was told to pause or stop, and the position is not known. */
+  get #isStopping(): boolean {
+    return this.#state === 'pausing' || this.#state === 'resuming' || this.#state === 'stopping';
+  }
+
+  get #isSilent(): boolean {
+    return this.#state !== 'playing' && !this.#isStopping;
+  }
+
+  #apply(event: PlayoutEvent): void {
+    const { state, effect } = playoutTransition(this.#state, event);
+    this.#state = state;
+    if (effect === 'clear') this.#clear();
+    if (effect === 'play_on') this.#playFromStop();
+    if (effect === 'end') this.#end(state === 'played');
+  }
+
+  #clear(): void {
+    const { stream, nowMs } = this.#deps;
+    this.#stop = { ...this.#stop, at: stream.receivedSamples, atMs: nowMs() };
     if (this.#run.isEmpty) this.#onStopped(this.#run.sentTo);
-    else this.#deps.stream.clear();
+    else stream.clear();
   }
 
   #onStopped(heardTo: number): void {
     this.#stoppedAt = heardTo;
-    this.#state = 'paused';
-    if (this.#target === 'stop') this.#end('stopped');
-    else if (this.#target === 'play') this.#playFromStop();
+    this.#apply('position_known');
   }
 
   #playFromStop(): void {
-    this.#state = 'playing';
     this.#run = new PlayoutRun(this.#deps, this.#stoppedAt);
     for (const { from, samples } of [...this.#chunks]) {
       const { sentTo } = this.#run;
@@ -200,15 +205,14 @@ export class SpeechPlayout {
   }
 
   #endIfComplete(): void {
-    if (!this.#isComplete || this.#state !== 'playing' || this.#target !== 'play') return;
-    if (this.#run.isEmpty) this.#end('played');
+    if (!this.#isComplete || this.#state !== 'playing') return;
+    if (this.#run.isEmpty) this.#apply('all_played');
     else if (!this.#run.isMarked) this.#run.markEnd();
   }
 
-  #end(outcome: 'played' | 'stopped'): void {
-    if (outcome === 'played') this.#stoppedAt = this.#lengthSamples;
-    this.#state = 'ended';
-    this.#resolveEnded(outcome);
+  #end(isPlayed: boolean): void {
+    if (isPlayed) this.#stoppedAt = this.#lengthSamples;
+    this.#resolveEnded(isPlayed ? 'played' : 'stopped');
   }
 
   #dropOldChunks(): void {
