@@ -37,7 +37,7 @@ export function requireValidTool({ name, http, speakWhile }: ToolInput, targetPo
  * @see https://json-schema.org/draft/2020-12
  */
 export async function requireValidParameters(
-  schemas: Pick<SchemaChecker, 'checkSchema'>,
+  schemas: SchemaChecker,
   projectId: string,
   schema: ToolInput['parameters'],
 ): Promise<void> {

@@ -13,7 +13,7 @@ export interface AgentTestDeps {
   readonly adminToken: string;
   /** The folder for a copy of the suite, which gets the project's ids. */
   readonly folder: string;
-  readonly screen: Pick<Screen, 'step' | 'title'>;
+  readonly screen: Screen;
   readonly write: (text: string) => void;
   readonly signal: AbortSignal;
 }

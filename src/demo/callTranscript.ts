@@ -14,7 +14,7 @@ export interface CallTranscript {
 /** A turn is in the history when its answer was spoken; lines are held back no longer than this. */
 const HOLD_MS = 8000;
 
-export function createCallTranscript(screen: Pick<Screen, 'line'>, elapsedMs: () => number): CallTranscript {
+export function createCallTranscript(screen: Screen, elapsedMs: () => number): CallTranscript {
   /** Lines that the callee said before earlier messages were in the history, such as interruptions. */
   const held: { readonly text: string; readonly atMs: number }[] = [];
   let agentStartedMs: number | undefined;

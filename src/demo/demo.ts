@@ -172,7 +172,7 @@ async function startVendors({ screen }: DemoDeps, closers: Closers): Promise<str
 async function startCarrier(
   { logger, screen }: DemoDeps,
   { callee }: Scenario,
-  transcript: Pick<CallTranscript, 'calleeSaid' | 'agentStarted'>,
+  transcript: CallTranscript,
   closers: Closers,
 ): Promise<number> {
   const simulator: Simulator = await startSimulator({

@@ -9,8 +9,8 @@ export interface FollowDeps {
   readonly sessionId: string;
   /** Returns the time since the call was requested. */
   readonly elapsedMs: () => number;
-  readonly screen: Pick<Screen, 'line'>;
-  readonly transcript: Pick<CallTranscript, 'update'>;
+  readonly screen: Screen;
+  readonly transcript: CallTranscript;
   /** Whether the last webhook has arrived. */
   readonly isFinalized: () => boolean;
   readonly signal: AbortSignal;

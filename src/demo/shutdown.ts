@@ -21,7 +21,7 @@ export interface Shutdown {
 }
 
 export interface ShutdownDeps {
-  readonly screen: Pick<Screen, 'note' | 'failure'>;
+  readonly screen: Screen;
   /** The service's data folder. */
   readonly dataFolder: string;
   readonly keepsData: boolean;

@@ -33,7 +33,7 @@ export interface EventSink {
 
 export interface LiveStreamDeps {
   readonly feed: EventFeed;
-  readonly clock: Pick<Clock, 'setTimer'>;
+  readonly clock: Clock;
   readonly onSlowReader: () => void;
 }
 

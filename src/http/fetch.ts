@@ -25,7 +25,7 @@ const NULL_BODY_STATUS: ReadonlySet<number> = new Set([204, 205, 304]);
  * @see https://fetch.spec.whatwg.org/
  */
 export function createGuardedFetch(
-  client: Pick<GuardedHttpClient, 'request'>,
+  client: GuardedHttpClient,
   { timeoutMs, maxResponseBytes, signal }: GuardedFetchLimits,
 ): GuardedFetch {
   return async (url, init = {}) => {

@@ -50,7 +50,7 @@ const MAX_MESSAGES = 2000;
  * @param nodeUrl - The URL of this voice thread.
  */
 export function createAudioOpener(
-  tickets: Pick<StreamTickets, 'issue'>,
+  tickets: StreamTickets,
   nodeUrl: () => string,
 ): JambonzApplicationsDeps['openAudio'] {
   const issue = async (grant: StreamGrant | RelayGrant, baseUrl: string) => {

@@ -90,7 +90,7 @@ export interface StreamSlots {
 
 export interface MediaStreamsDeps {
   readonly slots: StreamSlots;
-  readonly widgetSessions: Pick<WidgetSessions, 'begin' | 'end'>;
+  readonly widgetSessions: WidgetSessions;
   readonly tickets: StreamTickets;
   readonly conversations: Pick<ConversationEngine, 'create' | 'find'>;
   readonly readAhead: StartSessionDeps['readAhead'];

@@ -16,7 +16,7 @@ export interface ServeStreamDeps {
   readonly slots: Pick<StreamSlots, 'release'> & {
     renew(projectId: string, slotId: string): Promise<void>;
   };
-  readonly widgetSessions: Pick<WidgetSessions, 'renew' | 'end'>;
+  readonly widgetSessions: WidgetSessions;
   /** Absent where no jambonz applications are served. */
   readonly applications?: JambonzApplications | undefined;
   /** The minutes that visitors of web pages have left. */

@@ -57,7 +57,7 @@ export interface ServerStreamOptions {
   readonly socket: StreamSocket;
   readonly dialect: DialectServer;
   readonly info: StreamInfo;
-  readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>;
+  readonly clock: Clock;
   readonly onListenerError: (error: unknown, event: string) => void;
 }
 
@@ -80,7 +80,7 @@ export class ServerStream implements AudioStream {
     controls: [],
     digits: [],
   };
-  readonly #clock: Pick<Clock, 'monotonicMs' | 'setTimer'>;
+  readonly #clock: Clock;
   readonly #admitDigit: () => boolean;
   #receivedAtMs: number;
   /** How far the received audio is ahead of real time. */

@@ -16,7 +16,7 @@ export interface ServerTextStreamOptions {
   readonly socket: StreamSocket;
   readonly dialect: TextServer;
   readonly info: TextStreamInfo;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Clock;
   readonly onListenerError: (error: unknown, event: string) => void;
 }
 

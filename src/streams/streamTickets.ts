@@ -68,11 +68,11 @@ export interface StreamTickets {
 
 /** Tickets that a voice thread was told by its own node, in its memory: they need no Redis. */
 export class AdmittedTickets {
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #clock: Clock;
   /** The oldest first. */
   readonly #admitted = new Map<string, { readonly grant: StreamGrant; readonly untilMs: number }>();
 
-  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 

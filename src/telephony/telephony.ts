@@ -15,9 +15,9 @@ import type { TestCalls } from './trunks/testCalls.ts';
 export interface TelephonyDeps extends OutboundDeps, InboundRouteDeps {
   /** Records rejected calls; undefined in the simulator. */
   readonly rejections?: InboundRejections | undefined;
-  readonly directory: Pick<TrunkDirectory, 'bySource'>;
+  readonly directory: TrunkDirectory;
   /** The expected test calls; undefined when no simulated callers call. */
-  readonly testCalls?: Pick<TestCalls, 'take'>;
+  readonly testCalls?: TestCalls;
 }
 
 interface Rejection {

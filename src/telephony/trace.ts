@@ -107,7 +107,7 @@ export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCal
 }
 
 /** Traces what a drachtio-server reports: no ACK to a non-2xx, no 100 Trying, no retransmissions. */
-export function traceFromControl(control: Pick<SipControl, 'events'>): TraceSource {
+export function traceFromControl(control: SipControl): TraceSource {
   // A call to one of our own numbers has two legs with one Call-ID.
   const listeners = new Map<string, Set<(messages: readonly SipTraceMessage[]) => void>>();
   control.events.on('message', ({ atMs, callId, direction, transport, remote, text }) => {

@@ -21,7 +21,7 @@ export class ThreadTime {
    * @param onExceeded - Called once, when the session has taken more than its share.
    * @param cpuMs - Returns the CPU time of the process so far.
    */
-  constructor(clock: Pick<Clock, 'monotonicMs'>, onExceeded: () => void, cpuMs = processCpuMs) {
+  constructor(clock: Clock, onExceeded: () => void, cpuMs = processCpuMs) {
     this.#clock = clock;
     this.#cpuMs = cpuMs;
     this.#admit = tokenBucket(clock, MAX_MS_PER_SECOND, MAX_MS_AT_ONCE);

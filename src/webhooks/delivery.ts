@@ -23,7 +23,7 @@ export interface DeliveryTarget {
 }
 
 export interface DeliveryDeps {
-  readonly client: Pick<GuardedHttpClient, 'request'>;
+  readonly client: GuardedHttpClient;
   readonly clock: Clock;
 }
 

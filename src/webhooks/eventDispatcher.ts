@@ -20,7 +20,7 @@ export interface EventDispatcherDeps extends DeliveryDeps {
     projectId: string,
     webhook: QueuedEvent['webhook'],
   ) => Promise<DeliveryTarget | undefined>;
-  readonly secrets: Pick<SigningSecrets, 'signing'>;
+  readonly secrets: SigningSecrets;
   readonly clock: Clock;
   readonly finishMs: number;
   /** Called for each attempt. @param isGivenUp - It has failed and is not repeated. */

@@ -15,7 +15,7 @@ const RETRY_MS = 1_000;
 const REFUSED_AGAIN_MS = 60_000;
 
 export interface EventForwarderDeps {
-  readonly queue: Pick<EventQueueStore, 'append'>;
+  readonly queue: EventQueueStore;
   readonly clock: Clock;
   readonly makeId: MakeId;
   /** Called at most once a minute for each project. */

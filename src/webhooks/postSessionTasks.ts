@@ -23,7 +23,7 @@ export interface EndedSession {
 
 export interface PostSessionTaskDeps {
   readonly outbox: OutboxStore;
-  readonly releases: Pick<ReleaseStore, 'find'>;
+  readonly releases: ReleaseStore;
   readonly clock: Clock;
   readonly callReport?: (projectId: string, callId: string) => Promise<CallReport | undefined>;
   /** Evaluates the session by its agent's criteria. A failure costs only the evaluation. */

@@ -25,9 +25,9 @@ const MAX_CLAIM_MS = SENDER_LEASE_MS - 2 * DELIVERY_TIMEOUT_MS;
 
 export interface SendDeps {
   readonly outbox: OutboxStore;
-  readonly releases: Pick<ReleaseStore, 'find'>;
-  readonly secrets: Pick<SigningSecrets, 'signing'>;
-  readonly client: Pick<GuardedHttpClient, 'request'>;
+  readonly releases: ReleaseStore;
+  readonly secrets: SigningSecrets;
+  readonly client: GuardedHttpClient;
   readonly clock: Clock;
   readonly tracer?: Tracer | undefined;
   /** Called for each event that was sent, or failed. */

@@ -38,7 +38,7 @@ export interface SigningSecrets {
    * @param within - The store of an enclosing transaction.
    * @returns The new secret.
    */
-  rotate(projectId: string, within?: Pick<WebhookSecretStore, 'rotate'>): Promise<SigningSecret>;
+  rotate(projectId: string, within?: WebhookSecretStore): Promise<SigningSecret>;
 }
 
 export interface SigningSecretsDeps {

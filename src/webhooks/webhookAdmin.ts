@@ -42,7 +42,7 @@ export interface WebhookAdmin {
   redeliver(projectId: string, deliveryId: string): Promise<void>;
   secret(projectId: string): Promise<SigningSecret>;
   /** @param store - The store of the enclosing transaction. */
-  rotate(projectId: string, store: Pick<WebhookSecretStore, 'rotate'>): Promise<SigningSecret>;
+  rotate(projectId: string, store: WebhookSecretStore): Promise<SigningSecret>;
 }
 
 export function createWebhookAdmin({
@@ -53,11 +53,11 @@ export function createWebhookAdmin({
   secrets,
 }: {
   readonly deliveries: WebhookDeliveryStore;
-  readonly queue: Pick<EventQueueStore, 'repeat'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly queue: EventQueueStore;
+  readonly clock: Clock;
   /** A delivery is due. */
   readonly onQueued: () => void;
-  readonly secrets: Pick<SigningSecrets, 'current' | 'rotate'>;
+  readonly secrets: SigningSecrets;
 }): WebhookAdmin {
   return {
     async deliveries(projectId, filter, page) {

@@ -9,7 +9,9 @@ import { runCli } from '../../src/cli/program.ts';
 import { suiteJsonSchema } from '../../src/cli/suiteFile.ts';
 import { DEMO_AGENTS } from '../../src/demo/agents/demoAgent.ts';
 import { testAgent } from '../../src/demo/agentTests.ts';
+import type { Screen } from '../../src/demo/screen.ts';
 import { sharedGateway, type TestProject } from '../support/gateway.ts';
+import { unused } from '../support/unused.ts';
 
 const gateway = sharedGateway();
 let project: TestProject;
@@ -135,7 +137,7 @@ test.each(DEMO_AGENTS)('The demo agent %s passes its suite', async (name) => {
     baseUrl: gateway().url,
     adminToken: gateway().adminToken,
     folder: join(dir, name),
-    screen: { title: () => undefined, step: () => undefined },
+    screen: unused<Screen>('screen', { title: () => undefined, step: () => undefined }),
     write: (text) => {
       output += text;
     },

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { createCallTranscript } from '../../src/demo/callTranscript.ts';
 import { type HistoryMessage, latencyTable, transcriptText } from '../../src/demo/history.ts';
+import type { Screen } from '../../src/demo/screen.ts';
 import { alignColumns, createScreen } from '../../src/demo/screen.ts';
+import { unused } from '../support/unused.ts';
 
 const parts = {
   bufferMs: 60,
@@ -25,10 +27,9 @@ const TOOL: HistoryMessage = { role: 'tool', content: '{}' };
 function rig() {
   const lines: string[] = [];
   let nowMs = 0;
-  const screen = {
-    line: (atMs: number | undefined, who: string, text: string) =>
-      void lines.push(`${atMs ?? '-'} ${who} ${text}`),
-  };
+  const screen = unused<Screen>('screen', {
+    line: (atMs, who, text) => void lines.push(`${atMs ?? '-'} ${who} ${text}`),
+  });
   const transcript = createCallTranscript(screen, () => nowMs);
   const at = (ms: number) => {
     nowMs = ms;

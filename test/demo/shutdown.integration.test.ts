@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-
+import type { Screen } from '../../src/demo/screen.ts';
 import { createShutdown, Interrupted, type Shutdown } from '../../src/demo/shutdown.ts';
 import { makeTempDir } from '../support/tempDir.ts';
+import { unused } from '../support/unused.ts';
 
 const TOO_LONG_MS = 20_000;
 
@@ -27,7 +28,10 @@ afterEach(() => {
 
 const make = (keepsData = false): Shutdown =>
   createShutdown({
-    screen: { note: (text) => void told.push(text), failure: (text) => void told.push(text) },
+    screen: unused<Screen>('screen', {
+      note: (text) => void told.push(text),
+      failure: (text) => void told.push(text),
+    }),
     dataFolder,
     keepsData,
     log: 'the.log',

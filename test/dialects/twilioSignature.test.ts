@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { WidgetSessions } from '../../src/agents/accounts/widgetToken.ts';
 import { isSignedByTwilio, twilioSignature } from '../../src/dialects/twilioSignature.ts';
 import { createMediaStreams } from '../../src/streams/mediaStreams.ts';
 import type { RelayGrant, StreamGrant } from '../../src/streams/streamTickets.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { unused } from '../support/unused.ts';
 
 const TOKEN = '12345';
 const PATH = '/v1/media-streams/ticket-1';
@@ -72,7 +74,10 @@ describe('A ticket', () => {
       makeId: () => 'id',
       audioSocketUrl: () => undefined,
       slots: { acquire: async () => undefined, release: async () => undefined },
-      widgetSessions: { begin: async () => true, end: async () => undefined },
+      widgetSessions: unused<WidgetSessions>('widgetSessions', {
+        begin: async () => true,
+        end: async () => undefined,
+      }),
       readAhead: async () => undefined,
       conversations: { find: async () => undefined, create: () => Promise.reject(new Error('unused')) },
     });

@@ -4,9 +4,11 @@ import { parse } from 'yaml';
 import { createHttpMetrics } from '../../src/api/metrics.ts';
 import { buildMetrics } from '../../src/app/node/metrics.ts';
 import { systemClock } from '../../src/base/values/clock.ts';
+import type { NodeCapacity } from '../../src/calls/limits/nodeCapacity.ts';
 import { ProviderHealth } from '../../src/models/failover/providerHealth.ts';
 import { renderPlayoutDelay } from '../../src/observability/metrics/playout.ts';
 import { renderSipServerMetrics } from '../../src/observability/metrics/sip.ts';
+import { unused } from '../support/unused.ts';
 
 const read = (path: string) =>
   readFileSync(new URL(`../../docker/monitoring/${path}`, import.meta.url), 'utf8');
@@ -61,7 +63,7 @@ async function page(): Promise<string> {
   };
   metrics.watchVoiceThreads({ running: [thread] });
   metrics.watchCalls({
-    capacity: { inUse: 0, limit: 1 },
+    capacity: unused<NodeCapacity>('capacity', { inUse: 0, limit: 1 }),
     mediaSessions: () => 0,
     ports: { used: () => 0, limit: 2 },
   });

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
-
 import { jambonz } from '../../src/dialects/jambonz.ts';
 import { createAudioOpener, JambonzApplications } from '../../src/streams/jambonzApplications.ts';
-import type { RelayGrant, StreamGrant } from '../../src/streams/streamTickets.ts';
+import type { RelayGrant, StreamGrant, StreamTickets } from '../../src/streams/streamTickets.ts';
 import type { StreamSocket } from '../../src/streams/transport/streamSocket.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { unused } from '../support/unused.ts';
 
 const GRANT: StreamGrant = {
   projectId: 'p',
@@ -239,7 +239,7 @@ describe('A jambonz application', () => {
 test('The ticket of an application’s audio is public, and leads to its voice thread', async () => {
   const issued: (StreamGrant | RelayGrant)[] = [];
   const open = createAudioOpener(
-    { issue: async (_ticket, grant) => void issued.push(grant) },
+    unused<StreamTickets>('tickets', { issue: async (_ticket, grant) => void issued.push(grant) }),
     () => 'http://10.0.0.7:9000',
   );
   expect(await open(GRANT)).toMatch(/^wss:\/\/voice\.example\.com\/v1\/media-streams\//);

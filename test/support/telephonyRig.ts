@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { SipServerOptions } from '../../sip/options.ts';
 import { type SipServer, startSipServer } from '../../sip/server.ts';
 import { systemClock } from '../../src/base/values/clock.ts';
-import type { StoredDialog } from '../../src/calls/dialogStore.ts';
+import type { DialogStore, StoredDialog } from '../../src/calls/dialogStore.ts';
 import type { PhoneNumber } from '../../src/calls/numbers/phoneNumber.ts';
 import type { SipTraceMessage } from '../../src/calls/sipTraceStore.ts';
 import type { CallLeg, DialRequest, InboundCall, LegEnd, Telephony } from '../../src/calls/telephony.ts';
@@ -12,9 +12,11 @@ import { DialogRecords } from '../../src/telephony/leg/dialogRecord.ts';
 import { createHostResolver } from '../../src/telephony/sdp/hosts.ts';
 import { createTelephony } from '../../src/telephony/telephony.ts';
 import { traceCall, traceFromControl } from '../../src/telephony/trace.ts';
+import type { TrunkDirectory } from '../../src/telephony/trunks/directory.ts';
 import { calleeRequest, header, Phone } from '../sip/support/phone.ts';
 import { SECRET, serverOptions } from '../sip/support/rig.ts';
 import { createFakeMedia, type FakeMediaEngine } from './fakeMedia.ts';
+import { unused } from './unused.ts';
 
 /** Telephony on a real SIP server, and a scripted peer. */
 export interface TelephonyRig {
@@ -110,7 +112,11 @@ export async function startTelephonyRig(
     remove: async (dialogId: string) => void dialogs.delete(dialogId),
   };
   const telephony = createTelephony({
-    dialogs: new DialogRecords({ store: dialogStore, clock: systemClock, onError }),
+    dialogs: new DialogRecords({
+      store: unused<DialogStore>('store', dialogStore),
+      clock: systemClock,
+      onError,
+    }),
     control,
     clock: systemClock,
     makeToken: () => randomBytes(8).toString('hex'),
@@ -122,9 +128,9 @@ export async function startTelephonyRig(
     mediaTimeoutMs: 0,
     serviceRoute: async () => options.serviceRoute?.() ?? [],
     showsTrying: options.server?.showTrying ?? true,
-    directory: {
+    directory: unused<TrunkDirectory>('directory', {
       bySource: (address) => (address === '127.0.0.1' && options.inbound ? [trunk(options.inbound)] : []),
-    },
+    }),
     numbers: {
       findHolder: async (number) => {
         const held = options.numbers?.find((one) => one.number === number);

@@ -16,6 +16,7 @@ import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { useCleanups } from '../support/cleanups.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { unused } from '../support/unused.ts';
 
 const secrets = [makeSigningSecret()];
 const body = '{"event":"session.ended"}';
@@ -173,7 +174,10 @@ describe('deliver', () => {
     const client = { request: () => Promise.reject(failure) };
     const target = { url: 'https://no.test/', headers: [] };
     const request = { target, body, secrets, deliveryId: 'delivery-1' };
-    const result = await deliver(request, { client, clock: systemClock });
+    const result = await deliver(request, {
+      client: unused<GuardedHttpClient>('client', client),
+      clock: systemClock,
+    });
     expect(result).toMatchObject({ ok: false, error: { code, cause: failure } });
     expect(result.error?.message).not.toContain('secret detail');
   });

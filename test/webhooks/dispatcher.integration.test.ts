@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
-
 import type { GuardedHttpClient } from '../../src/http/client.ts';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { databases } from '../infra/postgres/support/databases.ts';
 import { agent, ENDING, later, user } from '../infra/postgres/support/sessions.ts';
+import { unused } from '../support/unused.ts';
 import { ALL, CHAT, ENDED_AT_MS, PATIENCE, useDispatchers } from './support/dispatchers.ts';
 import { CALL } from './support/memoryOutbox.ts';
 
@@ -125,7 +125,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
     const many = await Promise.all(Array.from({ length: 15 }, () => endSession(slow)));
     const one = await endSession(quick, { at: later(60_001) });
     slow.clock.advance(10);
-    const dispatcher = node(slow, { client: { request } });
+    const dispatcher = node(slow, { client: unused<GuardedHttpClient>('client', { request }) });
     await untilFinished(one, slow);
     expect(quick.names()).toEqual(CHAT);
     // The last of the ten may still be on its way, and an eleventh would follow it.

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
-
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import { CallwayError } from '../../src/base/errors.ts';
-import type { GuardedRequest } from '../../src/http/client.ts';
+import type { ReleaseStore } from '../../src/engine/session/releases.ts';
+import type { GuardedHttpClient, GuardedRequest } from '../../src/http/client.ts';
 import { type DispatcherDeps, WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
 import type { Outbox } from '../../src/webhooks/outboxStore.ts';
+import type { SigningSecrets } from '../../src/webhooks/signingSecrets.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { unused } from '../support/unused.ts';
 import { ENDED_AT_MS, memoryOutbox, SESSION } from './support/memoryOutbox.ts';
 
 const CHAT = ['session.ended', 'session.finalized'];
@@ -54,9 +56,9 @@ function scene(outbox: Partial<Outbox> = {}) {
         return await memory.outbox.advance(...step);
       },
     },
-    releases: { find: async () => release },
-    secrets: { signing: async () => [makeSigningSecret()] },
-    client: {
+    releases: unused<ReleaseStore>('releases', { find: async () => release }),
+    secrets: unused<SigningSecrets>('secrets', { signing: async () => [makeSigningSecret()] }),
+    client: unused<GuardedHttpClient>('client', {
       async request({ body }: GuardedRequest) {
         received.push(JSON.parse(String(body)));
         await receiver.answers;
@@ -68,7 +70,7 @@ function scene(outbox: Partial<Outbox> = {}) {
           durationMs: 0,
         };
       },
-    },
+    }),
     clock,
     makeId: () => 'd',
     finishMs: 0,

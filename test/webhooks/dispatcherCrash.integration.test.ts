@@ -1,10 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
-
 import type { WebhookEventName } from '../../src/agents/agentConfig.ts';
 import { table } from '../../src/cli/table.ts';
+import type { GuardedHttpClient } from '../../src/http/client.ts';
 import type { DispatcherDeps } from '../../src/webhooks/dispatcher.ts';
 import { report, runsAllFaults } from '../e2e/faults/support/table.ts';
 import { databases } from '../infra/postgres/support/databases.ts';
+import { unused } from '../support/unused.ts';
 import { CHAT, PATIENCE, useDispatchers } from './support/dispatchers.ts';
 
 /** The outbox is the same SQL on both: `dispatcher.integration.test.ts` has its steps on each database. */
@@ -134,7 +135,7 @@ function mortalDeps(deps: DispatcherDeps, death: { step: number; moment: 'before
         advance: mortal('advance', outbox.advance) as typeof outbox.advance,
         session: mortal('session', outbox.session),
       },
-      client: { request: mortal('request', client.request) },
+      client: unused<GuardedHttpClient>('client', { request: mortal('request', client.request) }),
     } satisfies Partial<DispatcherDeps>,
   };
 }

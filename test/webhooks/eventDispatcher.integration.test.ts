@@ -1,17 +1,18 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import { uuidV7 } from '../../src/base/values/ids.ts';
-import type { GuardedRequest } from '../../src/http/client.ts';
+import type { GuardedHttpClient, GuardedRequest } from '../../src/http/client.ts';
 import { eventQueueStore } from '../../src/infra/postgres/webhooks/eventQueues.ts';
 import { EventDispatcher } from '../../src/webhooks/eventDispatcher.ts';
 import { EventForwarder } from '../../src/webhooks/eventForwarder.ts';
 import { type RefusedEvents, SETTLING_MS } from '../../src/webhooks/eventQueue.ts';
+import type { SigningSecrets } from '../../src/webhooks/signingSecrets.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { migrated, type OpenDatabase, openServerDatabase } from '../infra/postgres/support/databases.ts';
 import { sessionWorld } from '../infra/postgres/support/sessions.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { unused } from '../support/unused.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const HOUR_MS = 3_600_000;
@@ -67,8 +68,8 @@ describe('EventDispatcher', () => {
           const webhook = (await stores.agents.find(id))?.config.eventWebhook;
           return webhook ? { url: webhook.url, headers: [] } : undefined;
         },
-        secrets: { signing: async () => [SECRET] },
-        client,
+        secrets: unused<SigningSecrets>('secrets', { signing: async () => [SECRET] }),
+        client: unused<GuardedHttpClient>('client', client),
         clock,
         finishMs: 0,
         onAttempt: () => undefined,

@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest';
-
 import { CallwayError } from '../../src/base/errors.ts';
+import type { GuardedHttpClient } from '../../src/http/client.ts';
 import { EventDispatcher } from '../../src/webhooks/eventDispatcher.ts';
 import { EventForwarder } from '../../src/webhooks/eventForwarder.ts';
+import type { EventQueueStore } from '../../src/webhooks/eventQueue.ts';
 import {
   type NewQueuedEvent,
   type QueuedEvent,
   type RefusedEvents,
   retryAtMs,
 } from '../../src/webhooks/eventQueue.ts';
+import type { SigningSecrets } from '../../src/webhooks/signingSecrets.ts';
 import { createSigningSecrets, makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { unused } from '../support/unused.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const HOUR_MS = 3_600_000;
@@ -37,13 +40,13 @@ describe('EventForwarder', () => {
     const database = { error: undefined as Error | undefined, refuses: false };
     let ids = 0;
     const forwarder = new EventForwarder({
-      queue: {
+      queue: unused<EventQueueStore>('queue', {
         async append(events) {
           if (database.error) throw database.error;
           batches.push(events);
           return database.refuses ? [{ projectId: 'p', count: events.length }] : [];
         },
-      },
+      }),
       clock,
       makeId: () => `delivery-${++ids}`,
       onRefused: (one) => refused.push(one),
@@ -189,8 +192,10 @@ describe('EventDispatcher', () => {
         lookups += 1;
         return hasTarget ? { url: 'https://hook.example/', headers: [] } : undefined;
       },
-      secrets: { signing: async () => [makeSigningSecret()] },
-      client: { request: async () => ({ status, body: new Uint8Array() }) as never },
+      secrets: unused<SigningSecrets>('secrets', { signing: async () => [makeSigningSecret()] }),
+      client: unused<GuardedHttpClient>('client', {
+        request: async () => ({ status, body: new Uint8Array() }) as never,
+      }),
       clock,
       finishMs: 0,
       onAttempt: (_projectId, { id }, isGivenUp) => void log.push(`${id} ${isGivenUp ? 'given up' : 'told'}`),

@@ -1,12 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-
 import { type AgentConfig, newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
+import type { ReleaseStore } from '../../src/engine/session/releases.ts';
 import type { CallReport } from '../../src/webhooks/callReport.ts';
 import type { OutboxSession } from '../../src/webhooks/outboxStore.ts';
 import { type EndedSession, runPostSessionTasks } from '../../src/webhooks/postSessionTasks.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { unused } from '../support/unused.ts';
 import { CALL, ENDED_AT_MS, memoryOutbox, SESSION } from './support/memoryOutbox.ts';
 
 const EVALUATION = { criteria: [] };
@@ -47,7 +48,7 @@ function scene({ agent = EVALUATED, session = {}, report = CALL }: SceneOptions 
   };
   const deps = {
     outbox: memory.outbox,
-    releases: { find: async () => release as AgentRelease | undefined },
+    releases: unused<ReleaseStore>('releases', { find: async () => release as AgentRelease | undefined }),
     clock,
     callReport: async (_projectId: string, callId: string) => {
       reports.push(callId);

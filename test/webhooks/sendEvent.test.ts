@@ -1,17 +1,19 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import { CallwayError } from '../../src/base/errors.ts';
 import { systemClock } from '../../src/base/values/clock.ts';
+import type { ReleaseStore } from '../../src/engine/session/releases.ts';
 import { createGuardedHttpClient } from '../../src/http/client.ts';
 import { claimSend, type DueEvent } from '../../src/webhooks/outbox.ts';
 import { type SendDeps, sendEvent } from '../../src/webhooks/sendEvent.ts';
+import type { SigningSecrets } from '../../src/webhooks/signingSecrets.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { serveOnLoopback } from '../support/loopbackServer.ts';
 import { recordTraces } from '../support/recordedTraces.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { unused } from '../support/unused.ts';
 import { ENDED_AT_MS, eventRow, memoryOutbox } from './support/memoryOutbox.ts';
 
 const SECRET = makeSigningSecret();
@@ -74,8 +76,8 @@ async function scene({ listener = TAKES, url, clock = systemClock, ...options }:
   const deps: SendDeps = {
     outbox: memory.outbox,
     onSettled: ({ event, error }, { sessionId }) => settled.push([`${event} of ${sessionId}`, error?.code]),
-    releases: { find: async () => release },
-    secrets: { signing: async () => [SECRET] },
+    releases: unused<ReleaseStore>('releases', { find: async () => release }),
+    secrets: unused<SigningSecrets>('secrets', { signing: async () => [SECRET] }),
     client,
     clock,
     tracer: tracing,

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-
 import type { LoggedDelivery } from '../../src/webhooks/deliveryStore.ts';
+import type { EventQueueStore } from '../../src/webhooks/eventQueue.ts';
+import type { SigningSecrets } from '../../src/webhooks/signingSecrets.ts';
 import { createWebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { unused } from '../support/unused.ts';
 
 const PAGE = { limit: 5, offset: 0 };
 const delivery: LoggedDelivery = {
@@ -20,7 +22,7 @@ const delivery: LoggedDelivery = {
   answer: 'thanks',
 };
 const error = { code: 'unexpected_status', message: 'm' };
-const unused = async () => {
+const unexpected = async () => {
   throw new Error('not used here');
 };
 
@@ -41,15 +43,15 @@ function scene(
         return found === 'nothing' ? undefined : { ...delivery, ...change };
       },
     },
-    queue: {
+    queue: unused<EventQueueStore>('queue', {
       async repeat(...repeat) {
         asked.push(repeat);
         return found === 'nothing' ? undefined : found;
       },
-    },
+    }),
     clock: createSimulatedClock(0),
     onQueued: () => void queued++,
-    secrets: { current: unused, rotate: unused },
+    secrets: unused<SigningSecrets>('secrets', { current: unexpected, rotate: unexpected }),
   });
   return { admin, asked, queued: () => queued };
 }

@@ -14,10 +14,7 @@ export type AllowsOrigin = (projectId: string, origin: string) => Promise<boolea
  * Keeps the origins of all widgets in memory, since preflights have no credential: however many come, they cause one read
  * at a time.
  */
-export function rememberWidgetOrigins(
-  { allOrigins }: WidgetTokenStore,
-  clock: Pick<Clock, 'now' | 'monotonicMs'>,
-): AllowsOrigin {
+export function rememberWidgetOrigins({ allOrigins }: WidgetTokenStore, clock: Clock): AllowsOrigin {
   let known: ReadonlySet<string> = new Set();
   let readAtMs = Number.NEGATIVE_INFINITY;
   const read = coalesceReads(async () => {

@@ -23,7 +23,7 @@ export interface McpServersDeps {
     transaction<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>;
   };
   readonly tools: McpTools;
-  readonly schemas: Pick<SchemaChecker, 'checkSchema'>;
+  readonly schemas: SchemaChecker;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }

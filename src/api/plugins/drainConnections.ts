@@ -12,10 +12,7 @@ const POLL_INTERVAL_MS = 25;
  *
  * @see RFC 9112 section 9.6
  */
-export async function drainConnections(
-  server: Pick<Server, 'getConnections'>,
-  clock: Pick<Clock, 'monotonicMs' | 'setTimer'>,
-): Promise<void> {
+export async function drainConnections(server: Pick<Server, 'getConnections'>, clock: Clock): Promise<void> {
   const deadlineMs = clock.monotonicMs() + MAX_WAIT_MS;
   while (clock.monotonicMs() < deadlineMs && (await countConnections(server)) > 0) {
     await new Promise<void>((resolve) => clock.setTimer(resolve, POLL_INTERVAL_MS));

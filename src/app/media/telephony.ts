@@ -46,7 +46,7 @@ export interface TelephonyParts {
   readonly rejections?: Pick<InboundRejectionsDeps, 'store' | 'metrics'>;
   /** Publishes live events; undefined in the simulator. */
   readonly liveEvents?: LiveEvents;
-  readonly bus: Pick<NodeBus, 'subscribe'>;
+  readonly bus: NodeBus;
   /** The expected test calls; undefined where no simulated callers call. */
   readonly testCalls?: TestCalls | undefined;
   readonly clock: Clock;

@@ -10,7 +10,7 @@ import { namingPortSettings } from './portErrors.ts';
  */
 export async function startMetricsServer(
   { HOST, METRICS_PORT }: { readonly HOST: string; readonly METRICS_PORT: number },
-  metrics: Pick<HttpMetrics, 'contentType' | 'render'>,
+  metrics: HttpMetrics,
 ): Promise<{ close(): Promise<void> }> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {

@@ -51,7 +51,7 @@ export interface NodeContext extends ThreadContext, Admission {
   readonly media: ThreadedMediaEngine | undefined;
   readonly sipServer: SipServerAccess | undefined;
   readonly metrics: BuiltMetrics;
-  readonly providerHealth: Pick<ProviderHealth, 'states'>;
+  readonly providerHealth: ProviderHealth;
   readonly state: NodeState;
   readonly publicUrl: () => string;
   /** The URL of the HTTP server, as other nodes reach it. */

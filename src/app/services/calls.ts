@@ -146,7 +146,7 @@ export function buildCalls(
 /** Returns the transfer targets of the release that the call's session runs on. */
 export async function transferTargetsOf(
   conversations: Pick<ConversationEngine, 'find'>,
-  releases: Pick<ReleaseStore, 'find'>,
+  releases: ReleaseStore,
   { projectId, sessionId }: Call,
 ): Promise<readonly TransferTargetInput[] | null> {
   const session = await conversations.find(projectId, sessionId);

@@ -113,5 +113,5 @@ const SINGLE_NODE = {
   },
   leases: { hold: async () => true, release: async () => undefined },
   board: { publish: async () => undefined, read: async () => new Map() },
-  bus: { subscribe: () => () => undefined },
+  bus: { publish: async () => undefined, subscribe: () => () => undefined },
 };

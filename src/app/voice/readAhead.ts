@@ -17,9 +17,9 @@ interface ReadAhead {
 
 export interface ReadAheadDeps {
   readonly storage: {
-    readonly stores: { readonly providerCredentials: Pick<ProviderCredentialStore, 'all'> };
+    readonly stores: { readonly providerCredentials: ProviderCredentialStore };
   };
-  readonly sealer: Pick<Sealer, 'seal'>;
+  readonly sealer: Sealer;
   readonly onError: (error: unknown, what: string) => void;
 }
 

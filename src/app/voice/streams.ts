@@ -12,7 +12,7 @@ import { audioSocketUrl } from './audioSockets.ts';
 import { readerAhead } from './readAhead.ts';
 
 /** Reads a project's Twilio token. */
-export function twilioTokens(credentials: Pick<ProviderCredentialStore, 'find'>) {
+export function twilioTokens(credentials: ProviderCredentialStore) {
   return async (projectId: string): Promise<string | undefined> =>
     (await credentials.find(projectId, TWILIO))?.apiKey;
 }

@@ -34,10 +34,7 @@ export type Peer = keyof typeof LIMITS | 'ourOwn';
  *
  * @returns A function to be called with each message. It returns true when the message may be read.
  */
-export function limitMessages(
-  clock: Pick<Clock, 'monotonicMs'>,
-  peer: Peer,
-): (data: Buffer, isBinary: boolean) => boolean {
+export function limitMessages(clock: Clock, peer: Peer): (data: Buffer, isBinary: boolean) => boolean {
   if (peer === 'ourOwn') return () => true;
   const { perSecond, burst } = LIMITS[peer];
   const admit = tokenBucket(clock, perSecond, burst);
@@ -47,7 +44,7 @@ export function limitMessages(
 }
 
 /** @returns A function to be called with a number of digits. It returns true when they may be passed on. */
-export function limitDigits(clock: Pick<Clock, 'monotonicMs'>): (count?: number) => boolean {
+export function limitDigits(clock: Clock): (count?: number) => boolean {
   return tokenBucket(clock, MAX_DIGITS_PER_SECOND, MAX_DIGIT_BURST);
 }
 
@@ -69,11 +66,7 @@ export function countMarks(json: Buffer): number {
 }
 
 /** @returns A function that returns true when one more message, or the given number of them, is admitted now. */
-export function tokenBucket(
-  clock: Pick<Clock, 'monotonicMs'>,
-  perSecond: number,
-  burst: number,
-): (count?: number) => boolean {
+export function tokenBucket(clock: Clock, perSecond: number, burst: number): (count?: number) => boolean {
   let left = burst;
   let filledAtMs = clock.monotonicMs();
   return (count = 1) => {

@@ -9,7 +9,7 @@ const MAX_RETRY_MS = 15_000;
  * @param onError - Called with each failure; must not throw.
  */
 export async function retryForever<Result>(
-  clock: Pick<Clock, 'setTimer'>,
+  clock: Clock,
   work: () => Promise<Result>,
   onError: (error: unknown) => void,
 ): Promise<Result> {

@@ -23,8 +23,8 @@ export type Author = Pick<AuditEntry, 'actor' | 'requestId'>;
 
 export interface CustomersDeps {
   readonly store: CustomerStore;
-  readonly checkpoints: Pick<TurnCheckpointStore, 'drop'>;
-  readonly spool: Pick<TurnSpool, 'drop'>;
+  readonly checkpoints: TurnCheckpointStore;
+  readonly spool: TurnSpool;
   /** Removes the project's live events: single ones cannot be removed from their pages. */
   readonly forgetEvents: (projectId: string) => Promise<void>;
   readonly recordings: Pick<CallRecordings, 'remove' | 'removeWorkingFile'>;

@@ -10,7 +10,7 @@ import { parseWav, wavHeader } from '../../media/wav.ts';
 import type { MediaFileStore } from './mediaFile.ts';
 
 export interface MediaFilesDeps {
-  readonly store: Pick<MediaFileStore, 'find'>;
+  readonly store: MediaFileStore;
   readonly files: DocumentFiles;
   readonly makeId: () => string;
   readonly onError: (error: unknown, what: string) => void;

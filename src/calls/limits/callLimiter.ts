@@ -19,12 +19,12 @@ export interface BilledLeg {
 }
 
 export interface CallLimiterDeps {
-  readonly projects: Pick<ProjectStore, 'find'>;
+  readonly projects: ProjectStore;
   readonly phoneNumbers: Pick<PhoneNumberStore, 'ownNumbers'>;
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
   readonly usage: ProjectUsage;
   readonly meter: Pick<UsageMeter, 'record' | 'today'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
   readonly onRefused: (projectId: string, reason: RefusalReason) => void;
 }

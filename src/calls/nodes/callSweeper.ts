@@ -22,14 +22,14 @@ const BATCH = 200;
 export interface OrphanDeps {
   readonly calls: Pick<CallStore, 'releaseClaim'>;
   readonly recordings: Pick<CallRecordings, 'recover'>;
-  readonly finisher: Pick<CallFinisher, 'finish' | 'completeRecording' | 'settle'>;
-  readonly queue: Pick<CallQueue, 'add'>;
+  readonly finisher: CallFinisher;
+  readonly queue: CallQueue;
   readonly clock: Clock;
 }
 
 export interface CallSweeperDeps extends OrphanDeps {
   readonly calls: Pick<CallStore, 'listQueued' | 'listOrphans' | 'releaseClaim' | 'find'>;
-  readonly lock: Pick<NumberLock, 'renew' | 'acquire' | 'release'>;
+  readonly lock: NumberLock;
   readonly leases: Leases;
   readonly onError: (error: unknown, what: string) => void;
 }

@@ -24,7 +24,7 @@ export type NodeMessage =
 
 /** Notifies the other nodes. It never rejects, since nodes also read the trunks regularly. */
 export async function notifyTrunksChanged(
-  bus: Pick<NodeBus, 'publish'>,
+  bus: NodeBus,
   onError: (error: unknown, what: string) => void,
 ): Promise<void> {
   await bus.publish({ kind: 'trunks' }).catch((error: unknown) => {

@@ -27,7 +27,7 @@ const NOT_REGISTERED = 'voice node not registered, retrying';
 export const VOICE_LEASE_MS = 6000;
 
 export interface VoiceNodeRegistrationDeps {
-  readonly registry: Pick<VoiceNodeRegistry, 'register' | 'deregister'>;
+  readonly registry: VoiceNodeRegistry;
   readonly node: Pick<VoiceNode, 'nodeId' | 'url'>;
   readonly load: () => Omit<VoiceNode, 'nodeId' | 'url'>;
   readonly clock: Clock;
@@ -99,6 +99,6 @@ export class VoiceNodeRegistration {
 }
 
 /** Health check of a node that runs calls but no voice sessions. @throws {Error} When no voice node is registered. */
-export async function requireVoiceNode(registry: Pick<VoiceNodeRegistry, 'list'>): Promise<void> {
+export async function requireVoiceNode(registry: VoiceNodeRegistry): Promise<void> {
   if ((await registry.list()).length === 0) throw new Error('no node with the role voice is registered');
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { VoiceNode, VoiceNodeRegistry } from './voiceNodeRegistry.ts';
 
 export interface VoiceNodeSelectorDeps {
-  readonly registry: Pick<VoiceNodeRegistry, 'list'>;
+  readonly registry: VoiceNodeRegistry;
   /** The voice threads of this node, as they are now; absent without the role `voice`. */
   readonly own?: () => readonly VoiceNode[];
   readonly clock: Clock;

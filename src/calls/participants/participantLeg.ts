@@ -12,10 +12,10 @@ export interface ParticipantLegDeps {
   /** Dials one trunk after the other. @throws {CallwayError} When the project's limits do not allow it. */
   readonly dial: () => AsyncIterable<CallLeg>;
   /** Plays music to participants on hold. */
-  readonly music: Pick<HoldMusicPlayer, 'play' | 'stop'>;
+  readonly music: HoldMusicPlayer;
   /** Called when they hear the others. */
   readonly onJoined: () => void;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
 

@@ -9,7 +9,7 @@ import type { RecordingUrls } from './recordingUrls.ts';
 export interface CallRecordingsDeps {
   readonly recordingStore: Pick<RecordingStore, 'save' | 'remove'>;
   readonly removals: RecordingRemovals;
-  readonly urls: Pick<RecordingUrls, 'sign'>;
+  readonly urls: RecordingUrls;
   /** Path of the file that is recorded on this node. */
   readonly pathOf: (callId: string) => string;
   /** Calls with a file on this node. */

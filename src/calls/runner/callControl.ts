@@ -29,8 +29,8 @@ export type TransferInput = TransferOptions & GivenTargets;
 
 export interface CallControlDeps {
   readonly calls: Pick<CallStore, 'find' | 'requestHangup' | 'mediaSamples'>;
-  readonly finisher: Pick<CallFinisher, 'settleCanceled'>;
-  readonly queue: Pick<CallQueue, 'remove'>;
+  readonly finisher: CallFinisher;
+  readonly queue: CallQueue;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
   /** Returns the transfer targets of the session's agent; null allows all targets. */
   readonly transferTargets: (call: Call) => Promise<readonly TransferTargetInput[] | null>;
@@ -38,8 +38,8 @@ export interface CallControlDeps {
   readonly hasTrunk: (projectId: string, trunkId: string) => Promise<boolean>;
   /** Returns true when the project has this file. */
   readonly hasMedia: (projectId: string, mediaId: string) => Promise<boolean>;
-  readonly bus: Pick<NodeBus, 'publish'>;
-  readonly requests: Pick<CallRequests, 'ask'>;
+  readonly bus: NodeBus;
+  readonly requests: CallRequests;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }

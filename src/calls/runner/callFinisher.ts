@@ -36,8 +36,8 @@ export interface CallFinisherDeps {
     event: 'call.ended' | 'recording.ready',
     at: Date,
   ) => Promise<void>;
-  readonly lock: Pick<NumberLock, 'release'>;
-  readonly slots: Pick<TrunkSlots, 'release'>;
+  readonly lock: NumberLock;
+  readonly slots: TrunkSlots;
   readonly limiter: Pick<CallLimiter, 'endCall'>;
   readonly usage: UsageCounter;
   /** Publishes live events; undefined when the service publishes none. */

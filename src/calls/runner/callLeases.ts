@@ -13,7 +13,7 @@ const RENEW_MS = 15_000;
 export interface CallLeasesDeps {
   readonly nodeId: string;
   readonly calls: Pick<CallStore, 'find'>;
-  readonly lock: Pick<NumberLock, 'renew' | 'acquire'>;
+  readonly lock: NumberLock;
   readonly limiter: Pick<CallLimiter, 'renewSlot' | 'recordUsage' | 'mayContinue'>;
   readonly clock: Clock;
 }

@@ -12,10 +12,10 @@ import type { CallRunner } from './callRunner.ts';
 const DIALING_CONCURRENCY = 32;
 
 export interface CallNodeDeps {
-  readonly queue: Pick<CallQueue, 'process'>;
-  readonly telephony: Pick<Telephony, 'onInboundCall'>;
+  readonly queue: CallQueue;
+  readonly telephony: Telephony;
   readonly bus: NodeBus;
-  readonly runner: Pick<CallRunner, 'hangUp' | 'perform' | 'drain' | 'active'>;
+  readonly runner: CallRunner;
   /** @see dialQueuedCall */
   readonly dial: (callId: string) => Promise<JobResult>;
   /** @see handleInboundCall */

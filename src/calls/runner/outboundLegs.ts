@@ -7,7 +7,7 @@ import type { HangupIntent } from './callResult.ts';
 import type { CallWriter } from './callWriter.ts';
 
 export interface OutboundLegsDeps extends StartSessionDeps {
-  readonly telephony: Pick<Telephony, 'dial'>;
+  readonly telephony: Telephony;
   readonly channel: TrunkChannel;
   readonly writer: Pick<CallWriter, 'update'>;
   readonly now: () => number;

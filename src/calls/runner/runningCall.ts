@@ -35,11 +35,11 @@ import { LiveCall } from './liveCall.ts';
 import { OutboundLegs, type OutboundLegsDeps } from './outboundLegs.ts';
 
 export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps, 'calls'>, CallLeasesDeps {
-  readonly telephony: Pick<Telephony, 'dial'>;
+  readonly telephony: Telephony;
   readonly conversations: Pick<ConversationEngine, 'start' | 'find'>;
   readonly readAhead: StartSessionDeps['readAhead'];
   readonly calls: Pick<CallStore, 'update' | 'find'>;
-  readonly slots: Pick<TrunkSlots, 'acquire' | 'renew' | 'release'>;
+  readonly slots: TrunkSlots;
   readonly limiter: Pick<
     CallLimiter,
     | 'renewSlot'
@@ -60,7 +60,7 @@ export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps,
   /** @see SupervisedCallDeps.supervisorUrl */
   readonly supervisorUrl: (address: SupervisorAddress) => Promise<string>;
   readonly recordings: Pick<CallRecordings, 'workingPath' | 'store'>;
-  readonly finisher: Pick<CallFinisher, 'finish' | 'completeRecording'>;
+  readonly finisher: CallFinisher;
   readonly metrics: CallMetrics;
   readonly liveEvents?: LiveEvents | undefined;
   /** A call has ended and is stored. */

@@ -37,7 +37,7 @@ interface AgentStream {
 
 export interface StreamTargetDeps {
   readonly conversations: Pick<ConversationEngine, 'find'>;
-  readonly voiceNodes: Pick<VoiceNodeSelector, 'select' | 'selectForStream'>;
+  readonly voiceNodes: VoiceNodeSelector;
   /** Lets a voice node serve one stream. @returns The URL to connect to. */
   readonly openStream: (stream: AgentStream, node: VoiceNode) => Promise<string>;
   /** The headers with which a bot's WebSocket is opened. */

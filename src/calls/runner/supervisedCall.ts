@@ -18,7 +18,7 @@ export interface SupervisedCallDeps {
   readonly media: () => MediaSession | undefined;
   /** Returns true while the caller talks to a person instead of the agent. */
   readonly isBridged: () => boolean;
-  readonly participants: Pick<CallParticipants, 'hasJoined' | 'mediaOf'>;
+  readonly participants: CallParticipants;
   readonly store: (change: CallChange, event: HistoryEvent) => Promise<unknown>;
   /** Returns the URL at which other nodes reach a supervisor's place on this one. */
   readonly supervisorUrl: (address: SupervisorAddress) => Promise<string>;

@@ -36,7 +36,7 @@ export interface OrderDeps {
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly makeId: MakeId;
 }
 
@@ -50,8 +50,8 @@ export interface AcceptCallDeps extends OrderDeps, PlacementDeps {
 }
 
 export interface PlacementDeps {
-  readonly lock: Pick<NumberLock, 'acquire' | 'renew' | 'release'>;
-  readonly queue: Pick<CallQueue, 'add'>;
+  readonly lock: NumberLock;
+  readonly queue: CallQueue;
   readonly onError: (error: unknown, what: string) => void;
 }
 

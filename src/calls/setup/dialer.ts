@@ -15,13 +15,13 @@ import type { JobResult } from './callQueue.ts';
 export interface DialerDeps extends TrunkSelectionDeps {
   readonly nodeId: string;
   readonly calls: Pick<CallStore, 'claim' | 'releaseClaim'>;
-  readonly slots: Pick<TrunkSlots, 'acquire'>;
+  readonly slots: TrunkSlots;
   readonly limiter: Pick<CallLimiter, 'startCall' | 'endCall'>;
-  readonly capacity: Pick<NodeCapacity, 'acquire' | 'has' | 'release'>;
-  readonly runner: Pick<CallRunner, 'dial'>;
+  readonly capacity: NodeCapacity;
+  readonly runner: CallRunner;
   /** The reason for which this node takes no calls at the moment. */
   readonly callRefusal: () => CallwayError | undefined;
-  readonly finisher: Pick<CallFinisher, 'finish'>;
+  readonly finisher: CallFinisher;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }

@@ -20,7 +20,7 @@ const MAX_RUNNING = 50;
 export interface DueCallsDeps extends PlacementDeps {
   readonly calls: Pick<CallStore, 'find' | 'queueScheduled'>;
   readonly limiter: Pick<CallLimiter, 'admitOrder'>;
-  readonly finisher: Pick<CallFinisher, 'finish'>;
+  readonly finisher: CallFinisher;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly clock: Clock;

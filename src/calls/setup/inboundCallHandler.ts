@@ -25,12 +25,12 @@ export interface InboundCallDeps {
   readonly calls: Pick<CallStore, 'insert'>;
   readonly conversations: Pick<ConversationEngine, 'prepare' | 'start'>;
   readonly readAhead: StartSessionDeps['readAhead'];
-  readonly slots: Pick<TrunkSlots, 'acquire' | 'release'>;
+  readonly slots: TrunkSlots;
   readonly limiter: Pick<CallLimiter, 'startCall' | 'endCall'>;
-  readonly capacity: Pick<NodeCapacity, 'acquire' | 'release'>;
+  readonly capacity: NodeCapacity;
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
-  readonly runner: Pick<CallRunner, 'accept'>;
-  readonly finisher: Pick<CallFinisher, 'finish'>;
+  readonly runner: CallRunner;
+  readonly finisher: CallFinisher;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   /** The reason for which this node takes no calls at the moment: it shuts down, cannot speak, or is overloaded. */

@@ -9,7 +9,7 @@ import { isHostItself } from '../trunks/trunkSelection.ts';
 import type { TrunkChannel } from '../trunks/trunkSlots.ts';
 
 export interface TransferLegDeps {
-  readonly telephony: Pick<Telephony, 'dial'>;
+  readonly telephony: Telephony;
   /** @see selectTrunks */
   readonly trunks: (target: TransferTarget) => Promise<readonly Trunk[]>;
   /**
@@ -22,7 +22,7 @@ export interface TransferLegDeps {
   /** Returns the session's variables, for the trunks' headers. */
   readonly variables: () => Promise<Readonly<Record<string, unknown>>>;
   readonly allowedRedirects: () => Promise<DialRequest['mayRedirectTo']>;
-  readonly channel: Pick<TrunkChannel, 'moveTo' | 'release'>;
+  readonly channel: TrunkChannel;
   readonly clock: Clock;
 }
 

@@ -23,8 +23,8 @@ export const UNKNOWN_HEALTH: CheckResult = {
 
 /** Health checks and channels in use of these trunks. */
 export async function readTrunkHealth(
-  health: Pick<TrunkHealthStore, 'read'>,
-  slots: Pick<TrunkSlots, 'inUse'>,
+  health: TrunkHealthStore,
+  slots: TrunkSlots,
   trunkIds: readonly string[],
 ): Promise<Map<string, TrunkHealth>> {
   const [checks, channels] = await Promise.all([

@@ -9,7 +9,7 @@ import type { TrunkStore } from './trunkStore.ts';
 export interface TrunkSelectionDeps {
   readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
-  readonly health: Pick<TrunkHealthStore, 'read'>;
+  readonly health: TrunkHealthStore;
 }
 
 /** The id of a host that is called without a trunk; no stored trunk has it. */

@@ -10,7 +10,7 @@ export interface TrunkSlots {
 }
 
 export interface TrunkChannelOptions {
-  readonly slots: Pick<TrunkSlots, 'acquire' | 'renew' | 'release'>;
+  readonly slots: TrunkSlots;
   /** The leg's id, unique per leg. */
   readonly holder: string;
   /** The trunk whose channel the leg holds already. */

@@ -31,7 +31,7 @@ export async function readDemoAgent(name: DemoAgentName): Promise<DemoAgent> {
 
 /** Sets up a project's agent. @param path - The agent of the project. */
 export async function setUpAgent(
-  api: Pick<Api, 'request'>,
+  api: Api,
   path: string,
   { agent, tools, pathway }: DemoAgent,
 ): Promise<void> {

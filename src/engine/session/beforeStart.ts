@@ -9,7 +9,7 @@ import type { HistoryEvent, Session, SessionState } from './session.ts';
 import { customerNumberOf } from './sessionFacts.ts';
 import { type SessionPolicy, sessionPolicy } from './sessionPolicy.ts';
 
-export type BeforeStartClient = Pick<GuardedHttpClient, 'request'>;
+export type BeforeStartClient = GuardedHttpClient;
 
 export interface BeforeStartDeps {
   /** Returns what the URL of a session's `beforeStartConfig` is asked by. */

@@ -31,7 +31,7 @@ export type BeforeStartAnswer = z.output<typeof answerSchema>;
 
 /** @throws {CallwayError} When the endpoint fails, is late, or answers something else. */
 export async function askBeforeStart(
-  client: Pick<GuardedHttpClient, 'request'>,
+  client: GuardedHttpClient,
   config: NonNullable<AgentConfig['beforeStartConfig']>,
   { projectId, sessionId, channel, state: { variables, call } }: Session,
   signal: AbortSignal,

@@ -29,8 +29,8 @@ export interface TurnCheckpointStore {
 
 export interface RecoveryDeps {
   readonly sessions: Pick<SessionStore, 'find' | 'saveTurn'>;
-  readonly checkpoints: Pick<TurnCheckpointStore, 'find' | 'drop'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly checkpoints: TurnCheckpointStore;
+  readonly clock: Clock;
 }
 
 /** A running spoken turn stores a checkpoint this often. */
@@ -61,7 +61,7 @@ async function store(
   sessions: RecoveryDeps['sessions'],
   session: Session,
   { at, nodeId, said, heard, speech: { recognition, synthesis } = {} }: TurnCheckpoint,
-  clock: Pick<Clock, 'now'>,
+  clock: Clock,
 ): Promise<void> {
   const place = nodeId === null ? {} : { nodeId };
   const messages: SessionMessage[] = [

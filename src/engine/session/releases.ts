@@ -46,7 +46,7 @@ export interface WantedRelease {
 }
 
 export interface CurrentReleasesDeps {
-  readonly releases: Pick<ReleaseStore, 'keep' | 'stampOf'>;
+  readonly releases: ReleaseStore;
   /** Reads the live release, or the draft. */
   readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
   readonly clock: Clock;

@@ -31,11 +31,11 @@ export interface ToolOutcome {
 export type SentRequest = ReturnType<typeof toolRequest>;
 
 export interface ToolRunnerDeps {
-  readonly client: Pick<GuardedHttpClient, 'request'>;
-  readonly mcpServers: Pick<McpServers, 'call'>;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly client: GuardedHttpClient;
+  readonly mcpServers: McpServers;
+  readonly clock: Clock;
   readonly templates: TemplateCache;
-  readonly schemas: Pick<SchemaChecker, 'checkArguments'>;
+  readonly schemas: SchemaChecker;
   readonly shares: ComputeShares;
   /** Default: no tracing. */
   readonly tracing?: Tracer;

@@ -40,7 +40,7 @@ const callResult = z.looseObject({
 type CallResult = z.output<typeof callResult>;
 
 export interface McpClientDeps {
-  readonly client: Pick<GuardedHttpClient, 'request'>;
+  readonly client: GuardedHttpClient;
   readonly clock: Clock;
 }
 

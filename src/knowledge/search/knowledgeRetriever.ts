@@ -5,9 +5,7 @@ import type { Retrieval } from './retrieval.ts';
 const MODE = 'hybrid';
 
 /** The knowledge port of the engine. */
-export function createKnowledgeRetriever(
-  retrieval: Pick<Retrieval, 'search' | 'prefetch'>,
-): KnowledgeRetriever {
+export function createKnowledgeRetriever(retrieval: Retrieval): KnowledgeRetriever {
   return {
     async search(projectId, query, options, signal) {
       const found = await retrieval.search(projectId, query, { ...options, mode: MODE });

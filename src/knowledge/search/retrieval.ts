@@ -37,7 +37,7 @@ export interface SearchOptions {
 }
 
 export interface RetrievalDeps {
-  readonly knowledgebases: Pick<KnowledgebaseStore, 'findSearchable'>;
+  readonly knowledgebases: KnowledgebaseStore;
   readonly chunks: ChunkSearch;
   /** @returns The embedder; undefined when the model is not configured. */
   readonly findEmbedder: (encoder: EmbeddingModelName) => Embedder | undefined;

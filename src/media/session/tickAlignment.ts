@@ -33,7 +33,7 @@ export class TickAlignment {
   }
 
   /** @param buffer - The jitter buffer of the caller's packets, from which this tick has pulled. */
-  tick(buffer: Pick<JitterBuffer, 'takeLeastSlackMs'>): void {
+  tick(buffer: JitterBuffer): void {
     const leftMs = MAX_ADVANCE_MS - this.#advancedMs;
     this.#ticks += 1;
     if (leftMs < LEAST_GAIN_MS || this.#ticks % OBSERVED_TICKS !== 0) return;

@@ -14,7 +14,7 @@ export interface NodeLoad {
 }
 
 export interface CallLoad {
-  readonly capacity: Pick<NodeCapacity, 'inUse' | 'limit'>;
+  readonly capacity: NodeCapacity;
   readonly mediaSessions: () => number;
   /** RTP and RTCP ports. */
   readonly ports: { readonly used: () => number; readonly limit: number };

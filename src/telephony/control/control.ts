@@ -89,7 +89,7 @@ export function connectControl(options: ControlOptions): SipControl {
 }
 
 /** Resolves once there is a connection. */
-export function untilConnected(control: Pick<SipControl, 'isConnected' | 'events'>): Promise<void> {
+export function untilConnected(control: SipControl): Promise<void> {
   if (control.isConnected) return Promise.resolve();
   return new Promise((resolve) => {
     const stop = control.events.on('connected', () => {

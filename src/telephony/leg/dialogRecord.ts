@@ -8,7 +8,7 @@ import type { DialogStore, StoredDialog } from '../../calls/dialogStore.ts';
 import { addressesOf } from '../sip/headerValues.ts';
 
 export interface DialogRecordsDeps {
-  readonly store: Pick<DialogStore, 'save' | 'remove'>;
+  readonly store: DialogStore;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }

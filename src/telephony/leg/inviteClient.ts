@@ -53,7 +53,7 @@ const REQUEST_ERROR =
  * interval on 422, sends ACK, and ends a call whose 2xx crosses the CANCEL.
  */
 export class InviteClient {
-  readonly #control: Pick<SipControl, 'request' | 'requestWhenConnected'>;
+  readonly #control: SipControl;
   readonly #request: InviteRequest;
   readonly #authenticator: Authenticator;
   readonly #listener: InviteListener;
@@ -71,7 +71,7 @@ export class InviteClient {
   #isOver = false;
 
   constructor(
-    control: Pick<SipControl, 'request' | 'requestWhenConnected'>,
+    control: SipControl,
     request: InviteRequest,
     authenticator: Authenticator,
     listener: InviteListener,

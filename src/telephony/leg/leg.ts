@@ -32,7 +32,7 @@ export interface LegDeps {
   readonly clock: Clock;
   /** Returns unguessable hexadecimal text. */
   readonly makeToken: () => string;
-  readonly dialogs: Pick<DialogRecords, 'open'>;
+  readonly dialogs: DialogRecords;
   readonly onError: (error: unknown, what: string) => void;
 }
 

@@ -10,8 +10,8 @@ import { formatQ850, Q850 } from '../sip/q850.ts';
 import { credentialsOf, routeOf, trunkUri } from '../trunks/addressing.ts';
 
 export interface LostDialogsDeps {
-  readonly store: Pick<DialogStore, 'takeLost'>;
-  readonly control: Pick<SipControl, 'isConnected' | 'request'>;
+  readonly store: DialogStore;
+  readonly control: SipControl;
   readonly directory: { readonly trunks: readonly Trunk[] };
   readonly clock: Clock;
   /** Returns unguessable hexadecimal text. */

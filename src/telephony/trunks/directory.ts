@@ -12,7 +12,7 @@ import { sourcesOf } from './addressing.ts';
 
 export interface TrunkDirectoryDeps {
   readonly store: Pick<TrunkStore, 'active'>;
-  readonly bus: Pick<NodeBus, 'subscribe'>;
+  readonly bus: NodeBus;
   /** Resolves all addresses of a host name. */
   readonly resolve: (host: string) => Promise<string[]>;
   readonly clock: Clock;

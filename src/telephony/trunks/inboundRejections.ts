@@ -16,8 +16,8 @@ import type { TrunkDirectory } from './directory.ts';
 import { type InboundRouteDeps, takesCalls } from './inboundRoute.ts';
 
 export interface InboundRejectionsDeps extends InboundRouteDeps {
-  readonly directory: Pick<TrunkDirectory, 'bySource'>;
-  readonly store: Pick<SipRejectionStore, 'add'>;
+  readonly directory: TrunkDirectory;
+  readonly store: SipRejectionStore;
   readonly metrics: Pick<CallMetrics, 'inboundRejected'>;
   readonly clock: Clock;
   readonly log: (fields: object, message: string) => void;

@@ -9,9 +9,9 @@ import { type RegistrationState, TrunkRegistration } from './registration.ts';
 import { TRUNK_ERRORS, type TrunkError, trunkError } from './trunkError.ts';
 
 export interface TrunkMonitorsDeps {
-  readonly directory: Pick<TrunkDirectory, 'trunks' | 'onChange'>;
+  readonly directory: TrunkDirectory;
   readonly leases: Leases;
-  readonly board: Pick<TrunkHealthStore, 'publish'>;
+  readonly board: TrunkHealthStore;
   readonly control: SipControl;
   readonly clock: Clock;
   readonly random: () => number;

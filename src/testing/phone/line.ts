@@ -11,7 +11,7 @@ const AUDIO_ATTEMPTS = 6;
 
 export interface LineDeps {
   /** The telephony of the simulated callers. */
-  readonly telephony: Pick<Telephony, 'dial'>;
+  readonly telephony: Telephony;
   /** Connects the audio that the caller hears and says. */
   readonly connectAudio: (media: MediaSession, callId: string) => Promise<AudioStream>;
   /** The test calls that the node under test expects. */

@@ -76,6 +76,7 @@ export function mockedBeforeStart(
       const body = Buffer.from(JSON.stringify(result));
       return { status: 200, headers: {}, body, durationMs: delayMs, address: '' };
     },
+    close: () => real.close(),
   };
 }
 

@@ -17,7 +17,7 @@ const MAX_SUITE_BYTES = 16 * 1024 ** 2;
 export interface TestRunsDeps {
   readonly testRuns: TestRunStore;
   readonly testCases: { find(projectId: string, testCaseId: string): Promise<TestCase | undefined> };
-  readonly history: Pick<HistoryStore, 'find'>;
+  readonly history: HistoryStore;
   readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
   /** @throws {CallwayError} 429 `quota_exceeded` */
   readonly requireVendorQuotas: (projectId: string) => Promise<void>;

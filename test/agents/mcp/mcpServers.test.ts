@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { type McpServer, NOT_LISTED } from '../../../src/agents/mcp/mcpServer.ts';
 import { McpServers, type McpServersDeps } from '../../../src/agents/mcp/mcpServers.ts';
+import type { SchemaChecker } from '../../../src/agents/schemaChecker.ts';
 import type { McpTool, Tool } from '../../../src/agents/tool.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 const MINUTE_MS = 60_000;
 const SERVER_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
@@ -51,7 +53,7 @@ function setUp() {
       },
       call: async (_, { name }) => ({ ok: true, text: name }),
     },
-    schemas: { checkSchema: async () => undefined },
+    schemas: unused<SchemaChecker>('schemas', { checkSchema: async () => undefined }),
     clock,
     onError: (error) => {
       throw error;

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import type { ProviderCredentialStore } from '../../../src/agents/speech/providerCredentials.ts';
 import { readerAhead, takeReadAhead } from '../../../src/app/voice/readAhead.ts';
 import { createSealer } from '../../../src/base/sealer.ts';
 import type { Session } from '../../../src/engine/session/session.ts';
+import { unused } from '../../support/unused.ts';
 
 const sealer = createSealer(new Uint8Array(32).fill(1));
 const session = { projectId: 'p', releaseId: 'r' } as Session;
@@ -10,7 +12,9 @@ const credentials = [{ name: 'openai', apiKey: 'secret', baseUrl: null }];
 
 function reader(all: () => Promise<unknown>) {
   const errors: unknown[] = [];
-  const stores = { providerCredentials: { all: all as never } };
+  const stores = {
+    providerCredentials: unused<ProviderCredentialStore>('providerCredentials', { all: all as never }),
+  };
   const releaseOf = async () => release as never;
   const onError = (error: unknown) => void errors.push(error);
   return { read: readerAhead({ storage: { stores }, sealer, onError }, { releaseOf }), errors };

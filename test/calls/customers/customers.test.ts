@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import type { CustomerStore, ErasedBatch } from '../../../src/calls/customers/customerStore.ts';
 import { Customers } from '../../../src/calls/customers/customers.ts';
+import type { TurnCheckpointStore } from '../../../src/engine/session/interruptedTurn.ts';
+import type { TurnSpool } from '../../../src/engine/session/writeBehind.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 const NAME = { projectId: 'p', key: '+886912345678' };
 const AUTHOR = { actor: { kind: 'admin' }, requestId: 'r' };
@@ -47,8 +50,8 @@ function scene() {
   } as unknown as CustomerStore;
   const customers = new Customers({
     store,
-    checkpoints: { drop: (id) => did(`checkpoint ${id}`) },
-    spool: { drop: (id) => did(`spool ${id}`) },
+    checkpoints: unused<TurnCheckpointStore>('checkpoints', { drop: (id) => did(`checkpoint ${id}`) }),
+    spool: unused<TurnSpool>('spool', { drop: (id) => did(`spool ${id}`) }),
     forgetEvents: (id) => did(`events of ${id}`),
     recordings: {
       remove: (key) => did(`recording ${key}`),

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-
 import type { MediaFileStore } from '../../../src/calls/holdMusic/mediaFile.ts';
 import { MediaFiles } from '../../../src/calls/holdMusic/mediaFiles.ts';
 import { localDocuments } from '../../../src/infra/objectStore/documents/localDocuments.ts';
@@ -7,6 +6,7 @@ import { toMusicClip } from '../../../src/media/musicClip.ts';
 import { wavHeader } from '../../../src/media/wav.ts';
 import { tone, tonePower } from '../../media/support/signals.ts';
 import { tempDir } from '../../support/tempDir.ts';
+import { unused } from '../../support/unused.ts';
 
 /** A tone of one second. */
 function wavOf(sampleRateHz: number, channels: 1 | 2 = 1, seconds = 1): Buffer {
@@ -54,7 +54,7 @@ describe('Hold music', () => {
       },
     };
     const files = new MediaFiles({
-      store,
+      store: unused<MediaFileStore>('store', store),
       files: localDocuments(tempDir()),
       makeId: () => 'one',
       onError: (error) => errors.push(error),

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { ProjectStore } from '../../../src/agents/accounts/accountStores.ts';
 import { type CallLimits, NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
 import { DEFAULT_QUOTAS } from '../../../src/agents/accounts/quotas.ts';
 import { retentionFrom } from '../../../src/agents/accounts/retention.ts';
 import { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 const OUTBOUND = { id: 'call', projectId: 'p', direction: 'outbound', toNumber: '+886912345678' } as const;
 const INBOUND = { ...OUTBOUND, direction: 'inbound' } as const;
@@ -22,7 +24,7 @@ const limit = (change: Partial<CallLimits>) => {
   limits = { ...NO_CALL_LIMITS, ...change };
 };
 const limiter = new CallLimiter({
-  projects: {
+  projects: unused<ProjectStore>('projects', {
     find: async (id) =>
       id === 'p'
         ? {
@@ -39,7 +41,7 @@ const limiter = new CallLimiter({
             updatedAt: '',
           }
         : undefined,
-  },
+  }),
   phoneNumbers: { ownNumbers: async () => ['+886223456789'] },
   clock: createSimulatedClock(Date.parse('2026-11-23T23:58:59.500Z')),
   trunks: { activeOf: async () => [] },

@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-
 import type { Call } from '../../../src/calls/call.ts';
 import type { OrphanedCall, QueuedCall } from '../../../src/calls/callStore.ts';
 import { type CallSweeperDeps, startCallSweeper, sweepCalls } from '../../../src/calls/nodes/callSweeper.ts';
 import { registerNode } from '../../../src/calls/nodes/nodeRegistration.ts';
+import type { CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
+import type { CallQueue } from '../../../src/calls/setup/callQueue.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
 
 let clock: SimulatedClock;
@@ -49,7 +51,7 @@ const deps = (): CallSweeperDeps => ({
       return RECOVERED;
     },
   },
-  finisher: {
+  finisher: unused<CallFinisher>('finisher', {
     async finish(call, nodeId, end) {
       if (end.transfer !== undefined) transferEnds.push(end.transfer);
       await note(`finish ${call.id} ${nodeId} ${end.status} ${end.endReason} ${end.endedAt}`);
@@ -58,7 +60,7 @@ const deps = (): CallSweeperDeps => ({
     },
     completeRecording: (call, { key }) => note(`recorded ${call.id} ${key}`),
     settle: ({ id }) => note(`settle ${id}`),
-  },
+  }),
   lock: {
     renew: async (_projectId, number) => !lostLocks.includes(number),
     async acquire(_projectId, number, callId) {
@@ -67,7 +69,7 @@ const deps = (): CallSweeperDeps => ({
     },
     release: (_projectId, number, callId) => note(`unlock ${number} ${callId}`),
   },
-  queue: { add: (callId) => note(`add ${callId}`) },
+  queue: unused<CallQueue>('queue', { add: (callId) => note(`add ${callId}`) }),
   leases: { hold: async () => isOurs, release: (name) => note(`release ${name}`) },
   clock,
   onError: (error) => void done.push(`warned: ${(error as Error).message}`),

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-
+import type { VoiceNodeRegistry } from '../../../src/calls/nodes/voiceNodeRegistry.ts';
 import { VOICE_LEASE_MS, VoiceNodeRegistration } from '../../../src/calls/nodes/voiceNodeRegistry.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -16,7 +17,7 @@ async function start() {
   const errors: unknown[] = [];
   const state = { sessions: 0, isAway: false, hold: undefined as Promise<void> | undefined };
   const registration = new VoiceNodeRegistration({
-    registry: {
+    registry: unused<VoiceNodeRegistry>('registry', {
       async register({ sessions }, leaseMs) {
         if (state.isAway) throw new Error('Redis is away');
         registered.push({ sessions, leaseMs });
@@ -26,7 +27,7 @@ async function start() {
         if (state.isAway) throw new Error('Redis is away');
         deregistered.push(nodeId);
       },
-    },
+    }),
     node: { nodeId: 'a', url: 'http://a:3000' },
     load: () => ({ sessions: state.sessions }),
     clock,

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-
-import type { VoiceNode } from '../../../src/calls/nodes/voiceNodeRegistry.ts';
+import type { VoiceNode, VoiceNodeRegistry } from '../../../src/calls/nodes/voiceNodeRegistry.ts';
 import { VoiceNodeSelector } from '../../../src/calls/nodes/voiceNodeSelector.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 const urlOf = (nodeId: string) => `http://${nodeId}:3000`;
 const node = (nodeId: string, sessions = 0): VoiceNode => ({ nodeId, url: urlOf(nodeId), sessions });
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 const selectorFor = (own?: string, random = 0) =>
   new VoiceNodeSelector({
-    registry: { list: async () => registered },
+    registry: unused<VoiceNodeRegistry>('registry', { list: async () => registered }),
     ...(own === undefined ? {} : { own: () => [node(own)] }),
     clock,
     random: () => random,
@@ -39,7 +39,7 @@ describe('VoiceNodeSelector', () => {
 
   test('selects the least busy of its own threads without reading the registry', async () => {
     const selector = new VoiceNodeSelector({
-      registry: { list: () => Promise.reject(new Error('not read')) },
+      registry: unused<VoiceNodeRegistry>('registry', { list: () => Promise.reject(new Error('not read')) }),
       own: () => [node('one', 2), node('two', 1)],
       clock,
       random: () => 0,
@@ -51,7 +51,7 @@ describe('VoiceNodeSelector', () => {
   test('selects another of its own threads when one has failed', async () => {
     registered = [node('other')];
     const selector = new VoiceNodeSelector({
-      registry: { list: async () => registered },
+      registry: unused<VoiceNodeRegistry>('registry', { list: async () => registered }),
       own: () => [node('one'), node('two', 9)],
       clock,
       random: () => 0,
@@ -62,7 +62,7 @@ describe('VoiceNodeSelector', () => {
 
   test('selects its only thread again when it has failed and Redis is away', async () => {
     const selector = new VoiceNodeSelector({
-      registry: { list: () => Promise.reject(new Error('no Redis')) },
+      registry: unused<VoiceNodeRegistry>('registry', { list: () => Promise.reject(new Error('no Redis')) }),
       own: () => [node('one')],
       clock,
       random: () => 0,
@@ -72,7 +72,11 @@ describe('VoiceNodeSelector', () => {
 
   test('never hands the stream of another carrier from its own threads to another node', async () => {
     registered = [node('other')];
-    const withoutThreads = { registry: { list: async () => registered }, clock, random: () => 0 };
+    const withoutThreads = {
+      registry: unused<VoiceNodeRegistry>('registry', { list: async () => registered }),
+      clock,
+      random: () => 0,
+    };
     expect((await new VoiceNodeSelector(withoutThreads).selectForStream()).nodeId).toBe('other');
     const selector = new VoiceNodeSelector({ ...withoutThreads, own: () => [] });
     await expect(selector.selectForStream()).rejects.toMatchObject({ code: 'voice_unavailable' });

@@ -6,10 +6,12 @@ import { uuidV7 } from '../../../src/base/values/ids.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { CallRecordings } from '../../../src/calls/recording/callRecordings.ts';
 import type { RecordingLength } from '../../../src/calls/recording/recordingStore.ts';
+import type { RecordingUrls } from '../../../src/calls/recording/recordingUrls.ts';
 import { createWorkingFolder } from '../../../src/infra/objectStore/recordings/workingFolder.ts';
 import { completeRecording } from '../../../src/media/recording/recordingFile.ts';
 import { wavHeader } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
+import { unused } from '../../support/unused.ts';
 
 const call = { id: 'c', projectId: 'p' } as Call;
 const BYTES = 44 + 32_000;
@@ -38,7 +40,7 @@ function recordingsWith(
       due: async (limit, after = '') => [...removals].filter((key) => key > after).slice(0, limit),
       done: async (key) => void removals.delete(key),
     },
-    urls: { sign: (key) => key },
+    urls: unused<RecordingUrls>('urls', { sign: (key) => key }),
     pathOf: (id) => (id === call.id ? path : join(path, '..', `${id}.wav`)),
     workingCallIds: createWorkingFolder(dirname(path)).callIds,
     completeFile: completeRecording,

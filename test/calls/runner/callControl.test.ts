@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
-
 import { CallwayError, unavailable } from '../../../src/base/errors.ts';
 import type { Call, CallStatus } from '../../../src/calls/call.ts';
+import type { CallRequests } from '../../../src/calls/nodes/callRequests.ts';
+import type { NodeBus } from '../../../src/calls/nodes/nodeBus.ts';
 import { CallControl, type TransferInput } from '../../../src/calls/runner/callControl.ts';
+import type { CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
+import type { CallQueue } from '../../../src/calls/setup/callQueue.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { makeCall } from '../support/makeCall.ts';
 
 const TO = '+886223456780';
@@ -34,13 +38,15 @@ function control(
       requestHangup: async (_project, id) => (id === call.id && state.isFound ? state.call : undefined),
       mediaSamples: async () => SAMPLES,
     },
-    finisher: { settleCanceled: async ({ id }) => void asked.push(['settle', id]) },
-    queue: {
+    finisher: unused<CallFinisher>('finisher', {
+      settleCanceled: async ({ id }) => void asked.push(['settle', id]),
+    }),
+    queue: unused<CallQueue>('queue', {
       async remove(id) {
         asked.push(['remove', id]);
         await reach();
       },
-    },
+    }),
     limiter: {
       async requireAllowedDestination(_project, to) {
         if (to === FORBIDDEN) throw new CallwayError('unprocessable', 'destination_not_allowed', 'no');
@@ -49,19 +55,19 @@ function control(
     transferTargets: async () => targets,
     hasMedia: async (_project, id) => id === MEDIA_ID,
     hasTrunk: async (_project, id) => id === TRUNK_ID,
-    bus: {
+    bus: unused<NodeBus>('bus', {
       async publish(message) {
         asked.push(message);
         await reach();
       },
-    },
-    requests: {
+    }),
+    requests: unused<CallRequests>('requests', {
       async ask(callId, name, argument) {
         asked.push([callId, name, argument]);
         await reach();
         return { id: 'participant' } as never;
       },
-    },
+    }),
     clock,
     onError: (_error, what) => errors.push(what),
   });

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-
 import { type Call, isFinal, type RecordingResult } from '../../../src/calls/call.ts';
 import { type CallEnd, CallFinisher, type CallFinisherDeps } from '../../../src/calls/runner/callFinisher.ts';
+import type { NumberLock } from '../../../src/calls/setup/numberLock.ts';
 import type { CallTransfer } from '../../../src/calls/transfer/transferReport.ts';
+import type { TrunkSlots } from '../../../src/calls/trunks/trunkSlots.ts';
 import type { NewLiveEvent } from '../../../src/events/liveEvent.ts';
+import { unused } from '../../support/unused.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
 
 const READY: RecordingResult = { status: 'ready', key: 'k', durationMs: 5, error: null };
@@ -48,8 +50,8 @@ const deps: CallFinisherDeps = {
     },
   },
   recordFact: (_instanceId, event, at) => step(`${event} ${at.toISOString()}`),
-  lock: { release: (_projectId, number) => step(`lock ${number}`) },
-  slots: { release: (trunkId) => step(`channel ${trunkId}`) },
+  lock: unused<NumberLock>('lock', { release: (_projectId, number) => step(`lock ${number}`) }),
+  slots: unused<TrunkSlots>('slots', { release: (trunkId) => step(`channel ${trunkId}`) }),
   limiter: { endCall: ({ id }) => step(`slot of ${id}`) },
   onFact: () => undefined,
   recoverInterruptedTurn: async () => {

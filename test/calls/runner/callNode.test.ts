@@ -3,8 +3,11 @@ import { CallwayError } from '../../../src/base/errors.ts';
 import type { CallRequest } from '../../../src/calls/nodes/callRequest.ts';
 import type { NodeMessage } from '../../../src/calls/nodes/nodeBus.ts';
 import { CallNode } from '../../../src/calls/runner/callNode.ts';
-import type { JobResult } from '../../../src/calls/setup/callQueue.ts';
+import type { CallRunner } from '../../../src/calls/runner/callRunner.ts';
+import type { CallQueue, JobResult } from '../../../src/calls/setup/callQueue.ts';
+import type { Telephony } from '../../../src/calls/telephony.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 const DRAIN_MS = 10_000;
 const REQUEST: CallRequest = { name: 'read_quality', argument: undefined };
@@ -23,14 +26,14 @@ function openNode(answer: () => Promise<null> = async () => null) {
   let dialed = (_result: JobResult) => {};
   const clock = createSimulatedClock();
   const node = new CallNode({
-    queue: {
+    queue: unused<CallQueue>('queue', {
       async process(dial, concurrency) {
         note('process')(concurrency);
         take = dial;
         return { pause: async () => void note('pause')(), close: async () => void note('close')() };
       },
-    },
-    telephony: { onInboundCall: () => undefined },
+    }),
+    telephony: unused<Telephony>('telephony', { onInboundCall: () => undefined }),
     bus: {
       async publish(message) {
         note('publish')(message);
@@ -41,12 +44,12 @@ function openNode(answer: () => Promise<null> = async () => null) {
         return () => void note('unsubscribe')();
       },
     },
-    runner: {
+    runner: unused<CallRunner>('runner', {
       active: 1,
       hangUp: note('hang up'),
       perform: (callId) => (callId === 'here' ? answer() : undefined),
       drain: async (ms) => void note('drain')(ms),
-    },
+    }),
     dial: () =>
       new Promise((resolve) => {
         dialed = resolve;

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
+import type { VoiceNodeSelector } from '../../../src/calls/nodes/voiceNodeSelector.ts';
 import {
   partyStreamOf,
   type StreamTargetDeps,
   streamTargetOf,
 } from '../../../src/calls/runner/streamTarget.ts';
 import { newSessionState, type Session } from '../../../src/engine/session/session.ts';
+import { unused } from '../../support/unused.ts';
 import { makeCall } from '../support/makeCall.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -16,10 +18,10 @@ function targets(session?: Session) {
   const opened: unknown[] = [];
   const deps: StreamTargetDeps = {
     conversations: { find: async () => session },
-    voiceNodes: {
+    voiceNodes: unused<VoiceNodeSelector>('voiceNodes', {
       select: async (callId) => nodeOf(`node-of-${callId}`),
       selectForStream: async () => nodeOf('any'),
-    },
+    }),
     async openStream(stream, { nodeId }) {
       opened.push({ ...stream, nodeId });
       return 'ws://ticket';

@@ -1,14 +1,15 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-
 import { CallwayError, nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { noopTracer } from '../../../src/base/tracing.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { type PhoneNumber, phoneNumberInput } from '../../../src/calls/numbers/phoneNumber.ts';
 import { type AcceptCallDeps, acceptCall } from '../../../src/calls/setup/acceptCall.ts';
+import type { CallQueue } from '../../../src/calls/setup/callQueue.ts';
 import type { InsertOnce, OutboundOrder } from '../../../src/calls/setup/outboundOrder.ts';
 import { callbackScheduler } from '../../../src/calls/setup/scheduleCallback.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
 
 const FROM = '+886223456789';
@@ -90,12 +91,12 @@ const deps: AcceptCallDeps = {
       if (refusal) throw refusal;
     },
   },
-  queue: {
+  queue: unused<CallQueue>('queue', {
     async add(callId) {
       if (queueFails) throw new Error('Redis is away');
       queue.push(callId);
     },
-  },
+  }),
   clock: createSimulatedClock(Date.parse(AT)),
   makeId: () => {
     ids += 1;

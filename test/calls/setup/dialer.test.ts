@@ -1,28 +1,32 @@
 import { describe, expect, test } from 'vitest';
-
 import { nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
 import { voiceUnavailable } from '../../../src/calls/nodes/voiceNodeSelector.ts';
+import type { CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
+import type { CallRunner } from '../../../src/calls/runner/callRunner.ts';
 import { type DialerDeps, dialQueuedCall } from '../../../src/calls/setup/dialer.ts';
+import type { TrunkHealthStore } from '../../../src/calls/trunks/trunkHealth.ts';
+import type { TrunkSlots } from '../../../src/calls/trunks/trunkSlots.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { makeCall } from '../support/makeCall.ts';
 
-const unused = () => Promise.reject(new Error('not used here'));
+const unexpected = () => Promise.reject(new Error('not used here'));
 const NO_LIMITS = { startCall: async () => 'started' as const, endCall: async () => undefined };
 
 /** Everything that a test does not name fails. */
 const depsWith = (given: Partial<DialerDeps>): DialerDeps => ({
   nodeId: 'node',
-  calls: { claim: unused, releaseClaim: unused },
-  phoneNumbers: { findByNumber: unused },
-  trunks: { activeOf: unused },
-  health: { read: unused },
-  slots: { acquire: unused },
+  calls: { claim: unexpected, releaseClaim: unexpected },
+  phoneNumbers: { findByNumber: unexpected },
+  trunks: { activeOf: unexpected },
+  health: unused<TrunkHealthStore>('health', { read: unexpected }),
+  slots: unused<TrunkSlots>('slots', { acquire: unexpected }),
   limiter: NO_LIMITS,
   capacity: new NodeCapacity(5),
-  runner: { dial: unused },
+  runner: unused<CallRunner>('runner', { dial: unexpected }),
   callRefusal: () => undefined,
-  finisher: { finish: unused },
+  finisher: unused<CallFinisher>('finisher', { finish: unexpected }),
   clock: createSimulatedClock(),
   onError: () => undefined,
   ...given,
@@ -39,7 +43,7 @@ describe('dialQueuedCall on a node', () => {
           claimed.push(callId);
           return undefined;
         },
-        releaseClaim: unused,
+        releaseClaim: unexpected,
       },
       capacity,
     });
@@ -76,7 +80,7 @@ describe('dialQueuedCall on a node', () => {
         claim: async (id: string) => makeCall({ id }),
         releaseClaim: async () => false,
       },
-      finisher: { finish: async () => undefined },
+      finisher: unused<CallFinisher>('finisher', { finish: async () => undefined }),
       capacity,
     };
     const withoutNumber = depsWith({ ...base, phoneNumbers: { findByNumber: async () => undefined } });
@@ -153,12 +157,12 @@ test.each([
       },
       limiter: { startCall: async () => admission, endCall: async () => void log.push('endCall') },
       capacity,
-      finisher: {
+      finisher: unused<CallFinisher>('finisher', {
         async finish(_call, _nodeId, { status, endReason }) {
           log.push(`finish ${status} ${endReason}`);
           return undefined;
         },
-      },
+      }),
     });
     expect(await dialQueuedCall(deps, 'call')).toEqual(expected);
     expect([log, capacity.inUse]).toEqual([steps, 0]);

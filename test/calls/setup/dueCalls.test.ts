@@ -1,12 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
-
 import { CallwayError } from '../../../src/base/errors.ts';
 import type { Call } from '../../../src/calls/call.ts';
-import type { CallEnd } from '../../../src/calls/runner/callFinisher.ts';
+import type { CallEnd, CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
+import type { CallQueue } from '../../../src/calls/setup/callQueue.ts';
 import { type DueCallsDeps, dueCallsWork } from '../../../src/calls/setup/dueCalls.ts';
 import type { LeasedWork } from '../../../src/work/work.ts';
 import { Worker } from '../../../src/work/worker.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
 
 const QUARTER_HOUR_MS = 15 * 60_000;
@@ -55,14 +56,14 @@ const deps = (): DueCallsDeps => ({
       if (problem) throw problem;
     },
   },
-  finisher: {
+  finisher: unused<CallFinisher>('finisher', {
     async finish(call, _node, end) {
       ended.push(end);
       stored = { ...stored, ...end };
       return call as Call;
     },
-  },
-  queue: { add: async (callId) => void queue.push(callId) },
+  }),
+  queue: unused<CallQueue>('queue', { add: async (callId) => void queue.push(callId) }),
   onError: (_error, what) => void errors.push(what),
 });
 

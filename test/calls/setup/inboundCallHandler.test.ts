@@ -2,12 +2,16 @@ import { expect, test } from 'vitest';
 import { nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { noopTracer } from '../../../src/base/tracing.ts';
 import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
+import type { CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
+import type { CallRunner } from '../../../src/calls/runner/callRunner.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../../src/calls/setup/inboundCallHandler.ts';
 import type { InboundCall } from '../../../src/calls/telephony.ts';
+import type { TrunkSlots } from '../../../src/calls/trunks/trunkSlots.ts';
 import { draftSession } from '../../../src/engine/session/session.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
-const unused = () => Promise.reject(new Error('not used here'));
+const unexpected = () => Promise.reject(new Error('not used here'));
 const NUMBER = {
   inboundEnabled: true,
   record: null,
@@ -22,15 +26,15 @@ const NUMBER = {
 /** Everything that a test does not name fails. */
 const depsWith = (given: Partial<InboundCallDeps>): InboundCallDeps => ({
   nodeId: 'node',
-  calls: { insert: unused },
-  conversations: { prepare: unused, start: unused },
+  calls: { insert: unexpected },
+  conversations: { prepare: unexpected, start: unexpected },
   readAhead: async () => 'read ahead',
-  slots: { acquire: unused, release: unused },
+  slots: unused<TrunkSlots>('slots', { acquire: unexpected, release: unexpected }),
   limiter: { startCall: async () => 'started', endCall: async () => undefined },
   capacity: new NodeCapacity(9),
   metrics: { callRefused: () => undefined },
-  runner: { accept: () => expect.unreachable() },
-  finisher: { finish: unused },
+  runner: unused<CallRunner>('runner', { accept: () => expect.unreachable() }),
+  finisher: unused<CallFinisher>('finisher', { finish: unexpected }),
   callRefusal: () => undefined,
   clock: createSimulatedClock(),
   makeId: () => 'call',
@@ -70,7 +74,7 @@ test.each([
   ],
   [
     'the project has no free slot',
-    { limiter: { startCall: async () => 'full' as const, endCall: unused } },
+    { limiter: { startCall: async () => 'full' as const, endCall: unexpected } },
     { number: NUMBER },
     [503, 'overloaded', 5],
     [],
@@ -115,15 +119,15 @@ test.each([
         }),
         start: async () => undefined,
       },
-      slots: { acquire: async () => 0, release: async () => undefined },
+      slots: unused<TrunkSlots>('slots', { acquire: async () => 0, release: async () => undefined }),
       capacity,
-      finisher: {
+      finisher: unused<CallFinisher>('finisher', {
         async finish({ id }, _nodeId, end) {
           if (isAway) throw AWAY;
           ends.push([id, end.status, end.endReason]);
           return undefined;
         },
-      },
+      }),
       clock,
       onError: (_error, what) => warned.push(what),
     });
@@ -165,14 +169,14 @@ test('An inbound call that the agent rejects is rejected while it rings, with th
         return { state: { rejectedWith: 486 } } as never;
       },
     },
-    slots: { acquire: async () => 0, release: unused },
+    slots: unused<TrunkSlots>('slots', { acquire: async () => 0, release: unexpected }),
     liveEvents: { publish: ({ type }) => void steps.push(type) },
-    finisher: {
+    finisher: unused<CallFinisher>('finisher', {
       async finish(_call, _nodeId, { status, endReason, sip }) {
         steps.push([status, endReason, sip]);
         return undefined;
       },
-    },
+    }),
   });
   const { call, rejections } = makeInbound({
     number: { ...NUMBER, variables: { line: 'sales', tier: 'none' }, startNodeId: 'sales' },
@@ -270,15 +274,15 @@ test.each([
           steps.push(`start ${projectId} ${direction}`);
           return 'started';
         },
-        endCall: unused,
+        endCall: unexpected,
       },
-      slots: {
+      slots: unused<TrunkSlots>('slots', {
         async acquire({ id }) {
           steps.push(`acquire ${id}`);
           return 0;
         },
-        release: unused,
-      },
+        release: unexpected,
+      }),
       conversations: {
         prepare: async () => ({ session, started, recording: { inbound: true, outbound: false } }),
         start: async () => session,
@@ -289,7 +293,7 @@ test.each([
           expect(call).toMatchObject({ ...stored, status: 'ringing' });
         },
       },
-      runner: { accept: (...args) => void accepted.push(args) },
+      runner: unused<CallRunner>('runner', { accept: (...args) => void accepted.push(args) }),
       liveEvents: { publish: ({ type }) => void steps.push(type) },
     });
     const { call } = makeInbound({
@@ -315,7 +319,7 @@ test.each([
 test('An inbound call without a free channel of its trunk is busy, and its project’s slot is free again', async () => {
   const [refused, freed]: [string[], string[]] = [[], []];
   const deps = depsWith({
-    slots: { acquire: async () => 2, release: unused },
+    slots: unused<TrunkSlots>('slots', { acquire: async () => 2, release: unexpected }),
     limiter: { startCall: async () => 'started', endCall: async ({ id }) => void freed.push(id) },
     metrics: { callRefused: (reason) => void refused.push(reason) },
   });

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import type { TransferTarget } from '../../../src/agents/transferTarget.ts';
 import type { Call } from '../../../src/calls/call.ts';
-import type { CallLeg, DialRequest } from '../../../src/calls/telephony.ts';
+import type { CallLeg, DialRequest, Telephony } from '../../../src/calls/telephony.ts';
 import { dialTransferTarget } from '../../../src/calls/transfer/transferLegs.ts';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
+import type { TrunkHealthStore } from '../../../src/calls/trunks/trunkHealth.ts';
 import { selectTrunks } from '../../../src/calls/trunks/trunkSelection.ts';
+import type { TrunkChannel } from '../../../src/calls/trunks/trunkSlots.ts';
 import type { MediaSession } from '../../../src/media/mediaSession.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 const CALL = { id: 'c', projectId: 'p', fromNumber: '+886911111111', settings: {} } as Call;
 const BETWEEN_MS = 200;
@@ -17,17 +20,20 @@ async function dialed(waits: readonly number[], id = 't'): Promise<string[]> {
   const left = [...waits];
   const trunks: string[] = [];
   const deps = {
-    telephony: {
+    telephony: unused<Telephony>('telephony', {
       dial: ({ trunk }: DialRequest) => {
         trunks.push(trunk.id);
         return {} as CallLeg;
       },
-    },
+    }),
     trunks: async () => [{ id } as Trunk],
     admit: async (target: TransferTarget) => target,
     variables: async () => ({}),
     allowedRedirects: async () => () => false,
-    channel: { moveTo: async () => left.shift() ?? 0, release: async () => undefined },
+    channel: unused<TrunkChannel>('channel', {
+      moveTo: async () => left.shift() ?? 0,
+      release: async () => undefined,
+    }),
     clock,
   };
   const options = { bridgeWith: {} as MediaSession, ringTimeoutMs: 30_000 };
@@ -58,7 +64,7 @@ test('A host that is no trunk is called without a channel', async () => {
       trunks: {
         activeOf: async () => [{ id: 't', priority: 0, host: 'carrier.example', fromDomain: null } as Trunk],
       },
-      health: { read: async () => new Map() },
+      health: unused<TrunkHealthStore>('health', { read: async () => new Map() }),
     },
     'p',
     '+886911111111',

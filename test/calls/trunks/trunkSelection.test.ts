@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
+import type { TrunkHealthStore } from '../../../src/calls/trunks/trunkHealth.ts';
 import { candidateTrunks, reachableFirst, selectTrunks } from '../../../src/calls/trunks/trunkSelection.ts';
+import { unused } from '../../support/unused.ts';
 
 const trunk = (id: string, priority = 0): Trunk => ({
   ...trunkInput.parse({ name: id, host: 'sip.example.com', priority }),
@@ -50,7 +52,7 @@ describe('The trunk of a transfer', () => {
       {
         phoneNumbers: { findByNumber: async () => ({ trunkIds: ['carrier'], outboundStatus }) as never },
         trunks: { activeOf: async () => [carrier, pbx] },
-        health: { read: async () => new Map() },
+        health: unused<TrunkHealthStore>('health', { read: async () => new Map() }),
       },
       'p',
       '+886223456789',

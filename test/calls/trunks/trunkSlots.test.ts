@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
+import type { TrunkSlots } from '../../../src/calls/trunks/trunkSlots.ts';
 import { TrunkChannel } from '../../../src/calls/trunks/trunkSlots.ts';
+import { unused } from '../../support/unused.ts';
 
 /** The channel of one leg, over trunks of which `full` takes no more calls. */
 function channelOf(trunkId: string | null, isAway = false) {
   const log: string[] = [];
   const channel = new TrunkChannel({
-    slots: {
+    slots: unused<TrunkSlots>('slots', {
       async acquire({ id }, holder, direction) {
         log.push(`acquire ${id} ${holder} ${direction}`);
         return id === 'full' ? 1500 : 0;
@@ -16,7 +18,7 @@ function channelOf(trunkId: string | null, isAway = false) {
         log.push(`release ${id} ${holder}`);
         if (isAway) throw new Error('Redis is away');
       },
-    },
+    }),
     holder: 'leg',
     trunkId,
     onError: (_error, what) => void log.push(what),

@@ -4,8 +4,10 @@ import { sleep } from '../../../src/base/async/sleep.ts';
 import { createRetrievalPrefetch } from '../../../src/conversation/turns/retrievalPrefetch.ts';
 import type { KnowledgeRetriever } from '../../../src/engine/tools/knowledge.ts';
 import { createRetrieval } from '../../../src/knowledge/search/retrieval.ts';
+import type { KnowledgebaseStore } from '../../../src/knowledge/stores.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../../src/models/ports/embedder.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { type SimulatedCall, simulatedCall } from '../../voice/support/simulatedCall.ts';
 
 const EMBEDDING_MS = 300;
@@ -19,9 +21,9 @@ function slowSearch() {
   const chunk = { id: 'c', content: 'Three years.', contentLength: 12, isEnabled: true };
   const retrieval = () =>
     createRetrieval({
-      knowledgebases: {
+      knowledgebases: unused<KnowledgebaseStore>('knowledgebases', {
         findSearchable: async () => ({ id: 'kb', encoder: LOCAL_EMBEDDING_MODEL.name, embeddedCount: 1 }),
-      },
+      }),
       chunks: {
         async nearest() {
           searches += 1;

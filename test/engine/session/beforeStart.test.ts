@@ -3,9 +3,10 @@ import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySch
 import { CallwayError } from '../../../src/base/errors.ts';
 import { systemClock } from '../../../src/base/values/clock.ts';
 import { createBeforeStart } from '../../../src/engine/session/beforeStart.ts';
-import type { GuardedRequest } from '../../../src/http/client.ts';
+import type { GuardedHttpClient, GuardedRequest } from '../../../src/http/client.ts';
 import { type MemoryOptions, memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
+import { unused } from '../../support/unused.ts';
 
 const CALL = {
   direction: 'inbound',
@@ -26,13 +27,13 @@ const pathway: PathwayInput = {
 /** An engine whose agent asks an endpoint that answers this. */
 function engineAsking(answer: unknown, more: Partial<MemoryOptions> = {}) {
   const asked: GuardedRequest[] = [];
-  const client = {
+  const client = unused<GuardedHttpClient>('client', {
     async request(request: GuardedRequest) {
       asked.push(request);
       const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
       return { status: 200, headers: {}, body: Buffer.from(text), durationMs: 1 } as never;
     },
-  };
+  });
   const memory = { find: async () => undefined, keep: async () => undefined };
   const model = scriptedModel(() => ({ text: 'Welcome.' }));
   const engine = memoryEngine({

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-
+import type { Clock } from '../../../src/base/values/clock.ts';
+import type { TurnCheckpointStore } from '../../../src/engine/session/interruptedTurn.ts';
 import {
   CHECKPOINT_STALE_MS,
   recoverInterruptedTurn,
@@ -7,6 +8,7 @@ import {
 } from '../../../src/engine/session/interruptedTurn.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
+import { unused } from '../../support/unused.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const CHECKPOINT: TurnCheckpoint = {
@@ -44,7 +46,11 @@ async function sessionWithOneTurn() {
   };
   const recover = (minAgeMs?: number) =>
     recoverInterruptedTurn(
-      { sessions, checkpoints, clock: { now: () => Date.parse(AT) } },
+      {
+        sessions,
+        checkpoints: unused<TurnCheckpointStore>('checkpoints', checkpoints),
+        clock: unused<Clock>('clock', { now: () => Date.parse(AT) }),
+      },
       PROJECT,
       's',
       minAgeMs,

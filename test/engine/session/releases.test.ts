@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-
 import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../../src/agents/pathway/schema/starterPathway.ts';
 import type { AgentRelease } from '../../../src/agents/release.ts';
+import type { ReleaseStore } from '../../../src/engine/session/releases.ts';
 import { cacheReleases, createCurrentReleases } from '../../../src/engine/session/releases.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 function lookUpScene(stamp: { value: string | undefined }) {
   const clock = createSimulatedClock();
@@ -22,7 +23,7 @@ function lookUpScene(stamp: { value: string | undefined }) {
         tools: [],
       };
     },
-    releases: {
+    releases: unused<ReleaseStore>('releases', {
       async stampOf() {
         asked.stamps += 1;
         return stamp.value;
@@ -31,7 +32,7 @@ function lookUpScene(stamp: { value: string | undefined }) {
         asked.kept += 1;
         return `id of ${agent.name}`;
       },
-    },
+    }),
   });
   return { clock, asked, currentRelease };
 }

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
+import type { McpServers } from '../../../src/agents/mcp/mcpServers.ts';
 import { createTemplateCache } from '../../../src/agents/pathway/templates.ts';
+import type { SchemaChecker } from '../../../src/agents/schemaChecker.ts';
 import type { HttpTool } from '../../../src/agents/tool.ts';
 import { ComputeShares } from '../../../src/base/async/computeShares.ts';
 import { invalid } from '../../../src/base/errors.ts';
 import { systemClock } from '../../../src/base/values/clock.ts';
 import { createToolRunner } from '../../../src/engine/tools/toolRunner.ts';
-import type { GuardedRequest } from '../../../src/http/client.ts';
+import type { GuardedHttpClient, GuardedRequest } from '../../../src/http/client.ts';
+import { unused } from '../../support/unused.ts';
 
 const FORM = { key: 'Content-Type', value: 'application/x-www-form-urlencoded' };
 const PROPERTIES = { nights: { type: 'integer' }, refused: {} };
@@ -30,19 +33,21 @@ async function call(
 ) {
   const sent: GuardedRequest[] = [];
   const runner = createToolRunner({
-    client: {
+    client: unused<GuardedHttpClient>('client', {
       async request(request) {
         sent.push(request);
         if (answer instanceof Error) throw answer;
         const { status = 200, body = '' } = answer;
         return { status, headers: {}, body: Buffer.from(body), durationMs: 7 } as never;
       },
-    },
-    mcpServers: { call: () => expect.unreachable() },
+    }),
+    mcpServers: unused<McpServers>('mcpServers', { call: () => expect.unreachable() }),
     clock: systemClock,
     templates: createTemplateCache(),
     shares: new ComputeShares({ clock: systemClock }),
-    schemas: { checkArguments: async (_project, _schema, args: { refused?: string }) => args.refused },
+    schemas: unused<SchemaChecker>('schemas', {
+      checkArguments: async (_project, _schema, args: { refused?: string }) => args.refused,
+    }),
   });
   const tool: HttpTool = {
     id: 'tool-1',

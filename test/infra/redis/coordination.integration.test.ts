@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-
 import { systemClock } from '../../../src/base/values/clock.ts';
 import { uuidV7 } from '../../../src/base/values/ids.ts';
+import type { SlotHolders } from '../../../src/calls/limits/slotHolders.ts';
 import type { NodeMessage } from '../../../src/calls/nodes/nodeBus.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
 import type { StreamedEvent } from '../../../src/events/eventFeed.ts';
@@ -17,11 +17,12 @@ import { redisNumberLock } from '../../../src/infra/redis/locks/numberLock.ts';
 import { redisNodeBus } from '../../../src/infra/redis/nodes/nodeBus.ts';
 import { redisTrunkHealth } from '../../../src/infra/redis/nodes/trunkHealth.ts';
 import { redisTurnCheckpoints } from '../../../src/infra/redis/nodes/turnCheckpoints.ts';
+import { unused } from '../../support/unused.ts';
 import { redisServers, type TestRedis } from './support/servers.ts';
 
 const NUMBER = '+886912345678';
 /** No call is stored. */
-const NO_CALLS = { ofTrunk: async () => [] };
+const NO_CALLS = unused<SlotHolders>('slotHolders', { ofTrunk: async () => [] });
 
 const makeTrunk = (change: Partial<Trunk> = {}): Trunk => ({
   ...trunkInput.parse({ name: 't', host: 'h' }),
@@ -208,12 +209,12 @@ describe.each(redisServers)('on $name', ({ open }) => {
     ])('are counted from the stored calls where %s', async (_what, lose) => {
       const stored: string[] = [];
       const asked: string[][] = [];
-      const holders = {
+      const holders = unused<SlotHolders>('slotHolders', {
         async ofTrunk(...which: string[]) {
           asked.push(which);
           return stored;
         },
-      };
+      });
       const slots = [redisTrunkSlots(here, holders), redisTrunkSlots(there, holders)];
       const trunk = makeTrunk({ maxChannels: 3 });
       for (const call of ['one', 'two']) {
@@ -234,9 +235,12 @@ describe.each(redisServers)('on $name', ({ open }) => {
     });
 
     test('are refused to new calls while lost ones cannot be counted', async () => {
-      const slots = redisTrunkSlots(here, {
-        ofTrunk: async () => Promise.reject(new Error('the database is away')),
-      });
+      const slots = redisTrunkSlots(
+        here,
+        unused<SlotHolders>('slotHolders', {
+          ofTrunk: () => Promise.reject(new Error('the database is away')),
+        }),
+      );
       await expect(slots.acquire(makeTrunk(), 'call', 'inbound')).rejects.toThrow('the database is away');
     });
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-
 import { characterPairs } from '../../../src/knowledge/search/characterPairs.ts';
 import { fuse } from '../../../src/knowledge/search/fuse.ts';
 import { createRetrieval, type SearchOptions } from '../../../src/knowledge/search/retrieval.ts';
-import type { FoundChunk, MatchingChunk } from '../../../src/knowledge/stores.ts';
+import type { FoundChunk, KnowledgebaseStore, MatchingChunk } from '../../../src/knowledge/stores.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../../src/models/ports/embedder.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 const chunk = (id: string, score: number): FoundChunk => ({
   id,
@@ -29,12 +29,12 @@ function world(
   const calls = { embed: 0, search: 0, limits: [] as number[] };
   const failures: Error[] = [];
   const retrieval = createRetrieval({
-    knowledgebases: {
+    knowledgebases: unused<KnowledgebaseStore>('knowledgebases', {
       findSearchable: async (projectId) =>
         projectId === 'none'
           ? undefined
           : { id: 'kb', encoder: LOCAL_EMBEDDING_MODEL.name, embeddedCount: embedded },
-    },
+    }),
     chunks: {
       async nearest({ limit }) {
         calls.search += 1;

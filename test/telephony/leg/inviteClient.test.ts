@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
-
 import type {
   OutgoingRequest,
   ReceivedResponse,
   ResponseHandlers,
 } from '../../../src/telephony/control/connection.ts';
+import type { SipControl } from '../../../src/telephony/control/control.ts';
 import { InviteClient } from '../../../src/telephony/leg/inviteClient.ts';
 import { createAuthenticator } from '../../../src/telephony/sip/authenticator.ts';
 import { responseOf } from '../../support/fakeControl.ts';
+import { unused } from '../../support/unused.ts';
 
 const URI = 'sip:+886912345678@192.0.2.1';
 
@@ -43,7 +44,7 @@ function invited(answers: readonly string[], followRedirects = false) {
   const told: string[] = [];
   const tell = (what: string) => () => void told.push(what);
   const client = new InviteClient(
-    control,
+    unused<SipControl>('control', control),
     {
       uri: URI,
       route: undefined,

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../../src/base/values/clock.ts';
-import type { StoredDialog } from '../../../src/calls/dialogStore.ts';
+import type { DialogStore, StoredDialog } from '../../../src/calls/dialogStore.ts';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import { endLostDialogs } from '../../../src/telephony/leg/lostDialogs.ts';
 import { header, Phone, SDP } from '../../sip/support/phone.ts';
 import { detectLeaks } from '../../support/leaks.ts';
 import { startTelephonyRig, type TelephonyRig } from '../../support/telephonyRig.ts';
+import { unused } from '../../support/unused.ts';
 
 let assertNoLeaks: () => Promise<void>;
 /** The node that has the calls, and the one that ends them. */
@@ -36,7 +37,7 @@ function endOnSurvivor(dialog: StoredDialog, trunks: readonly Trunk[] = []): Pro
   return new Promise((resolve, reject) => {
     let found = [dialog];
     const stop = endLostDialogs({
-      store: { takeLost: async () => found.splice(0) },
+      store: unused<DialogStore>('store', { takeLost: async () => found.splice(0) }),
       control: survivor.control,
       directory: { trunks },
       clock: systemClock,

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import type { ReportedRejection } from '../../../src/calls/trunks/sipRejection.ts';
+import type { ReportedRejection, SipRejectionStore } from '../../../src/calls/trunks/sipRejection.ts';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import type { RefusedInvite } from '../../../src/telephony/control/sipServer.ts';
+import type { TrunkDirectory } from '../../../src/telephony/trunks/directory.ts';
 import { InboundRejections } from '../../../src/telephony/trunks/inboundRejections.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { trunkOf } from '../../support/telephonyRig.ts';
+import { unused } from '../../support/unused.ts';
 
 const NUMBER = '+886223456789';
 const refused: RefusedInvite = {
@@ -31,10 +33,10 @@ function setUp(sources: readonly Trunk[] = [], isVerified = true) {
   const counts = new Map<string, number>();
   const held = { projectId: 'holder', number: NUMBER, verified: isVerified };
   const rejections = new InboundRejections({
-    directory: { bySource: () => [...sources] },
+    directory: unused<TrunkDirectory>('directory', { bySource: () => [...sources] }),
     numbers: { findHolder: async (number) => (number === NUMBER ? (held as never) : undefined) },
     takesPendingClaims: false,
-    store: { add: async (added) => void stored.push(...added) },
+    store: unused<SipRejectionStore>('store', { add: async (added) => void stored.push(...added) }),
     metrics: {
       inboundRejected: (reason, count) => void counts.set(reason, (counts.get(reason) ?? 0) + count),
     },

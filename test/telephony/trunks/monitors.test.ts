@@ -1,12 +1,14 @@
 import { expect, test, vi } from 'vitest';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import { RequestRefusedError } from '../../../src/telephony/control/connection.ts';
+import type { TrunkDirectory } from '../../../src/telephony/trunks/directory.ts';
 import { TrunkMonitors } from '../../../src/telephony/trunks/monitors.ts';
 import { TRUNK_ERRORS } from '../../../src/telephony/trunks/trunkError.ts';
 import { createFakeControl } from '../../support/fakeControl.ts';
 import { createFakeLeases, createFakeTrunkHealth } from '../../support/fakeCoordination.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { TRUNK_ID, trunkOf } from '../../support/telephonyRig.ts';
+import { unused } from '../../support/unused.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const registering = trunkOf({ host: 'carrier.example', register: true, username: 'u', password: 'p' });
@@ -29,7 +31,7 @@ function createWorld(hidesPrivateHosts = false) {
       hidesPrivateHosts,
       onFailure: (_trunk, reason) => told.push(reason),
       onRegistered: () => told.push('registered'),
-      directory: {
+      directory: unused<TrunkDirectory>('directory', {
         get trunks() {
           return trunks;
         },
@@ -37,7 +39,7 @@ function createWorld(hidesPrivateHosts = false) {
           listeners.add(listener);
           return () => listeners.delete(listener);
         },
-      },
+      }),
       leases: {
         hold: (lease, leaseMs) =>
           areLeasesAway ? Promise.reject(new Error('away')) : own.hold(lease, leaseMs),

@@ -7,11 +7,13 @@ import { testCaseInput } from '../../../src/agents/testSuites/testCase.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
 import { ComputeShares } from '../../../src/base/async/computeShares.ts';
 import { uuidV7 } from '../../../src/base/values/ids.ts';
+import type { GuardedHttpClient } from '../../../src/http/client.ts';
 import type { ChatRequest } from '../../../src/models/ports/chatModel.ts';
 import { playChat } from '../../../src/testing/play/playChat.ts';
 import type { Played } from '../../../src/testing/play/runPlay.ts';
 import { nodeOf, type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 type Case = Omit<z.input<typeof testCaseInput>, 'name'>;
 type Answer = (request: ChatRequest, index: number) => ScriptedAnswer;
@@ -72,13 +74,13 @@ async function play(
           return { ok: true, text: 'real' };
         },
       },
-      client: {
+      client: unused<GuardedHttpClient>('client', {
         async request({ url }) {
           asked.push(url);
           const body = Buffer.from('{"variables":{"tier":"real"}}');
           return { status: 200, headers: {}, body, durationMs: 1, address: '127.0.0.1' };
         },
-      },
+      }),
       templates: createTemplateCache(),
       patterns: {
         checkPattern: async () => undefined,

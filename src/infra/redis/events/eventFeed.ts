@@ -3,7 +3,7 @@ import { orUnavailable, type RedisConnection } from '../connection/connection.ts
 import { channelOf, type EventLog } from './eventLog.ts';
 
 export interface EventFeedDeps {
-  readonly log: Pick<EventLog, 'after' | 'has' | 'newest'>;
+  readonly log: EventLog;
   /** A connection of its own: a subscribed connection cannot send commands. */
   readonly subscriber: RedisConnection;
   readonly onError: (error: unknown, what: string) => void;

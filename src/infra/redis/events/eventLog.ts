@@ -90,7 +90,7 @@ export function redisEventLog(redis: RedisConnection): EventLog {
 
 /** Pub/sub ignores database numbers, and installations may share a server with one database each. */
 export function channelOf(
-  { databaseNumber }: Pick<RedisConnection, 'databaseNumber'>,
+  { databaseNumber }: RedisConnection,
   projectId: string,
   kind: 'kept' | 'interim',
 ): string {

@@ -9,8 +9,8 @@ import type { EventLog } from './eventLog.ts';
 const MAX_WAITING = 5_000;
 
 export interface LiveEventPublisherDeps {
-  readonly log: Pick<EventLog, 'append' | 'announce'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly log: EventLog;
+  readonly clock: Clock;
   /** Takes every event but interim ones once it has its id, also where Redis could not take it. Must not throw. */
   readonly onPublished?: ((event: PublishedEvent) => void) | undefined;
   readonly onError: (error: unknown, what: string) => void;

@@ -35,10 +35,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 0`);
 
 /** Fixed windows by the server's clock, since the clocks of nodes differ. */
-export function redisProjectCalls(
-  redis: RedisConnection,
-  holders: Pick<SlotHolders, 'ofProject'>,
-): ProjectUsage {
+export function redisProjectCalls(redis: RedisConnection, holders: SlotHolders): ProjectUsage {
   const places = redisLeasedSlots(redis);
   return {
     async countCall(projectId, { perMinute, perHour }) {

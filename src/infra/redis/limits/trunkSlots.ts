@@ -4,7 +4,7 @@ import type { RedisConnection } from '../connection/connection.ts';
 import { redisLeasedSlots } from './leasedSlots.ts';
 
 /** @param holders - Reads the holders from the stored calls, for the case that Redis has lost them. */
-export function redisTrunkSlots(redis: RedisConnection, holders: Pick<SlotHolders, 'ofTrunk'>): TrunkSlots {
+export function redisTrunkSlots(redis: RedisConnection, holders: SlotHolders): TrunkSlots {
   const places = redisLeasedSlots(redis);
   return {
     acquire({ id, projectId, maxChannels, callsPerSecond }, callId, direction) {

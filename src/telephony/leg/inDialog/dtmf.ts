@@ -59,7 +59,7 @@ export function readInfoDigit(contentType: string | undefined, body: string): In
 interface DigitSenderDeps {
   readonly trunk: Pick<Trunk, 'dtmf'>;
   readonly audio: LegAudio;
-  readonly dialog: Pick<Dialog, 'request'>;
+  readonly dialog: Dialog;
 }
 
 /** Sends digits as RFC 4733 events, or by SIP INFO where the trunk is configured so or the peer supports no events. */

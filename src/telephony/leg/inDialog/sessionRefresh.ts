@@ -19,7 +19,7 @@ export interface SessionRefresh {
 export type Refresher = 'uac' | 'uas';
 
 export interface SessionRefreshDeps {
-  readonly dialog: Pick<Dialog, 'request'>;
+  readonly dialog: Dialog;
   readonly clock: Clock;
   /** UPDATE refreshes without renegotiating the audio. */
   readonly takesUpdate: () => boolean;

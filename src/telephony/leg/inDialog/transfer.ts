@@ -27,7 +27,7 @@ const REFERRAL_TIMEOUT_MS = 60_000;
 
 /** @param isOnlyWay - REFER is the trunk's only transfer method: a peer without REFER has refused the transfer. */
 export function createTransfers(
-  dialog: Pick<Dialog, 'request'>,
+  dialog: Dialog,
   referredBy: string,
   clock: Clock,
   isOnlyWay: boolean,
@@ -92,7 +92,7 @@ export function createTransfers(
  */
 export async function acceptReferral(
   request: IncomingRequest,
-  dialog: Pick<Dialog, 'request'>,
+  dialog: Dialog,
   after: (delayMs: number, callback: () => void) => void,
 ): Promise<() => void> {
   const hasSubscription = !/^\s*false/i.test(request.message.headers.get('refer-sub') ?? '');

@@ -1,18 +1,21 @@
 import { beforeEach } from 'vitest';
-
 import { createEmitter } from '../../../../src/base/emitter.ts';
 import { CallwayError } from '../../../../src/base/errors.ts';
 import type { Call } from '../../../../src/calls/call.ts';
-import type { CallEnd } from '../../../../src/calls/runner/callFinisher.ts';
+import type { CallEnd, CallFinisher } from '../../../../src/calls/runner/callFinisher.ts';
 import { CallRunner } from '../../../../src/calls/runner/callRunner.ts';
 import type { CallRunnerDeps } from '../../../../src/calls/runner/runningCall.ts';
-import type { CallLeg, DialRequest, LegEnd, LegEvents } from '../../../../src/calls/telephony.ts';
+import type { NumberLock } from '../../../../src/calls/setup/numberLock.ts';
+import type { CallLeg, DialRequest, LegEnd, LegEvents, Telephony } from '../../../../src/calls/telephony.ts';
 import { type Trunk, trunkInput } from '../../../../src/calls/trunks/trunk.ts';
+import type { TrunkHealthStore } from '../../../../src/calls/trunks/trunkHealth.ts';
+import type { TrunkSlots } from '../../../../src/calls/trunks/trunkSlots.ts';
 import type { ConversationEngine } from '../../../../src/engine/conversationEngine.ts';
 import type { HistoryEvent } from '../../../../src/engine/session/session.ts';
 import type { MediaEvents, MediaSession } from '../../../../src/media/mediaSession.ts';
 import { type RecordedTraces, recordTraces } from '../../../support/recordedTraces.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../../support/simulatedClock.ts';
+import { unused } from '../../../support/unused.ts';
 import { makeCall } from '../../support/makeCall.ts';
 
 export const CALL = makeCall({
@@ -228,7 +231,7 @@ function runnerDeps(): CallRunnerDeps {
       start: (session, signal) => t.start(session, signal),
       find: async () => undefined,
     },
-    telephony: {
+    telephony: unused<Telephony>('telephony', {
       dial(request) {
         t.dialed.push(request);
         log.push(['dial', request.trunk.id, request.toNumber, request.ringTimeoutMs]);
@@ -236,7 +239,7 @@ function runnerDeps(): CallRunnerDeps {
         t.legs.push(one);
         return one.leg;
       },
-    },
+    }),
     calls: {
       async update(_id, _node, change, event) {
         if (t.updateFailures > 0) {
@@ -255,7 +258,7 @@ function runnerDeps(): CallRunnerDeps {
     async addEvents(_instance, events) {
       for (const { type, data } of events) log.push(['event', type, data]);
     },
-    lock: {
+    lock: unused<NumberLock>('lock', {
       async renew() {
         log.push(['renew lock']);
         if (t.isRedisAway) throw new Error('Redis is away');
@@ -265,14 +268,14 @@ function runnerDeps(): CallRunnerDeps {
         log.push(['take lock']);
         return 1;
       },
-    },
-    slots: {
+    }),
+    slots: unused<TrunkSlots>('slots', {
       acquire: async ({ id }) => (t.fullTrunks.has(id) ? 1500 : 0),
       renew: async () => {},
       async release(id) {
         log.push(['release', id]);
       },
-    },
+    }),
     limiter: {
       allowedRedirects: async () => () => true,
       async recordUsage(_call, legs) {
@@ -297,7 +300,7 @@ function runnerDeps(): CallRunnerDeps {
     },
     phoneNumbers: { findByNumber: async () => ({ outboundStatus: 'active', trunkIds: [] }) as never },
     trunks: { activeOf: async () => [trunk('a'), trunk('b')] },
-    health: { read: async () => new Map() },
+    health: unused<TrunkHealthStore>('health', { read: async () => new Map() }),
     streamTarget: async () => ({
       url: 'ws://engine/',
       dialect: 'callway',
@@ -323,14 +326,14 @@ function runnerDeps(): CallRunnerDeps {
       workingPath: ({ id }) => `/recordings/${id}.wav`,
       store: () => fail(new Error('not used here')),
     },
-    finisher: {
+    finisher: unused<CallFinisher>('finisher', {
       async finish(_call, _nodeId, end) {
         log.push(['finish']);
         t.finished.push(end);
         return undefined;
       },
       completeRecording: async () => {},
-    },
+    }),
     metrics: {
       callStarted: (direction) => t.metrics.push(['started', direction]),
       callRefused: (reason) => t.metrics.push(['refused', reason]),

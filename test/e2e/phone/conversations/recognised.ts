@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, onTestFailed, onTestFinished, test, vi } from 'vitest';
 import { testAgent } from '../../../../src/demo/agentTests.ts';
+import type { Screen } from '../../../../src/demo/screen.ts';
 import { concatenated } from '../../../../src/media/pcm16.ts';
 import { parseWav, pickChannel } from '../../../../src/media/wav.ts';
 import { createLocalSpeechToText } from '../../../../src/vendors/local/speechToText.ts';
@@ -7,6 +8,7 @@ import { type Baresip, startBaresip } from '../../../sip/support/baresip.ts';
 import { requiresSipPeers } from '../../../support/skips.ts';
 import { synthesizeSpeech } from '../../../support/synthesizedSpeech.ts';
 import { makeTempDir } from '../../../support/tempDir.ts';
+import { unused } from '../../../support/unused.ts';
 import { encodeWav } from '../../../support/wavFile.ts';
 import { type Line, newNumber, type PlacedCall, SLOW } from '../support/line.ts';
 import { soundSegments } from '../support/tones.ts';
@@ -195,7 +197,7 @@ test('The demo’s restaurant passes its suite by phone', { timeout: TIMEOUT }, 
   const write = (text: string) => {
     output += text;
   };
-  const screen = { title: () => undefined, step: () => undefined };
+  const screen = unused<Screen>('screen', { title: () => undefined, step: () => undefined });
   const { signal } = new AbortController();
   const deps = { baseUrl: url, adminToken, folder: folder.path, screen, write, signal };
   await testAgent('restaurant', 'phone', deps).catch((cause) => {

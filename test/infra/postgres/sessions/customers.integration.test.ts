@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { Customers } from '../../../../src/calls/customers/customers.ts';
+import type { TurnCheckpointStore } from '../../../../src/engine/session/interruptedTurn.ts';
 import { newSessionState } from '../../../../src/engine/session/session.ts';
 import { recordLateTurn } from '../../../../src/engine/session/sessionStore.ts';
+import type { TurnSpool } from '../../../../src/engine/session/writeBehind.ts';
 import { createSimulatedClock } from '../../../support/simulatedClock.ts';
+import { unused } from '../../../support/unused.ts';
 import { makeCall } from '../support/calls.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 import { BEGIN, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
@@ -36,8 +38,8 @@ describe.each(databases)('Customers on the $name database', ({ open }) => {
     const remove = async (id: string) => void removed.push(id);
     const customers = new Customers({
       store,
-      checkpoints: { drop: remove },
-      spool: { drop: async () => undefined },
+      checkpoints: unused<TurnCheckpointStore>('checkpoints', { drop: remove }),
+      spool: unused<TurnSpool>('spool', { drop: async () => undefined }),
       forgetEvents: async () => undefined,
       recordings: { remove, removeWorkingFile: async () => undefined },
       digest: (text) => `digest of ${text.length}`,

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-
+import type { Clock } from '../../../../src/base/values/clock.ts';
 import type { NewLiveEvent } from '../../../../src/events/liveEvent.ts';
+import type { EventLog } from '../../../../src/infra/redis/events/eventLog.ts';
 import { LiveEventPublisher } from '../../../../src/infra/redis/events/publisher.ts';
+import { unused } from '../../../support/unused.ts';
 
 /** A log whose appends are answered by the test. */
 function startPublisher() {
@@ -9,11 +11,11 @@ function startPublisher() {
   const published: string[] = [];
   const errors: string[] = [];
   const publisher = new LiveEventPublisher({
-    log: {
+    log: unused<EventLog>('log', {
       append: () => new Promise<string>((resolve, reject) => void appends.push({ resolve, reject })),
       announce: async () => {},
-    },
-    clock: { now: () => 5_000 },
+    }),
+    clock: unused<Clock>('clock', { now: () => 5_000 }),
     onPublished: ({ id, event }) => published.push(`${event.callId} ${id}`),
     onError: (_error, what) => errors.push(what),
   });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
+import type { SlotHolders } from '../../../../src/calls/limits/slotHolders.ts';
 import { connectRedis, type RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
 import { redisProjectCalls } from '../../../../src/infra/redis/limits/projectCalls.ts';
+import { unused } from '../../../support/unused.ts';
 import { redisServers, type TestRedis } from '../support/servers.ts';
 
 const NONE = { perMinute: null, perHour: null };
@@ -25,7 +26,9 @@ describe.each(redisServers)('Project limits on $name', ({ open }) => {
     stored = [];
   });
   const counts = () =>
-    nodes.map((node) => redisProjectCalls(node, { ofProject: async () => stored })) as [Counts, Counts];
+    nodes.map((node) =>
+      redisProjectCalls(node, unused<SlotHolders>('slotHolders', { ofProject: async () => stored })),
+    ) as [Counts, Counts];
   type Counts = ReturnType<typeof redisProjectCalls>;
 
   test.each([

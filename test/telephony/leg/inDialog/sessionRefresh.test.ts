@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { parseText } from '../../../../sip/message/parse.ts';
 import type { ReceivedResponse } from '../../../../src/telephony/control/connection.ts';
-import type { DialogRequestParts } from '../../../../src/telephony/leg/dialog.ts';
+import type { Dialog, DialogRequestParts } from '../../../../src/telephony/leg/dialog.ts';
 import {
   createSessionRefresh,
   type Refresher,
 } from '../../../../src/telephony/leg/inDialog/sessionRefresh.ts';
 import { createSimulatedClock } from '../../../support/simulatedClock.ts';
+import { unused } from '../../../support/unused.ts';
 
 const OURS = 'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\n';
 const okWith = (header: string, body = '') => parseText(`SIP/2.0 200 OK\r\n${header}\r\n\r\n${body}`);
@@ -22,14 +23,14 @@ function scene({ takesUpdate = true, replies = [] as string[] } = {}) {
     description: () => OURS,
     onAnswer: (description) => answers.push(description),
     onError: (_error, what) => errors.push(what),
-    dialog: {
+    dialog: unused<Dialog>('dialog', {
       async request(method, parts) {
         sent.push({ method, parts });
         const raw = replies.shift();
         if (raw === undefined) throw new Error('the dialog is gone');
         return reply(raw);
       },
-    },
+    }),
   });
   return { clock, sent, answers, errors, refresh };
 }

@@ -4,8 +4,10 @@ import { parseText } from '../../../../sip/message/parse.ts';
 import { makeResponse } from '../../../../sip/message/response.ts';
 import type { ReceivedResponse } from '../../../../src/telephony/control/connection.ts';
 import type { IncomingRequest } from '../../../../src/telephony/control/incoming.ts';
+import type { Dialog } from '../../../../src/telephony/leg/dialog.ts';
 import { createTransfers, replacingUri } from '../../../../src/telephony/leg/inDialog/transfer.ts';
 import { createSimulatedClock } from '../../../support/simulatedClock.ts';
+import { unused } from '../../../support/unused.ts';
 
 function parsed(method: string, headers: readonly string[], body: string): SipRequest {
   const message = parseText([`${method} sip:us@127.0.0.1 SIP/2.0`, ...headers, '', body].join('\r\n'));
@@ -36,7 +38,12 @@ const accepted: ReceivedResponse = {
 /** A transfer whose REFER was accepted. */
 async function pendingTransfer() {
   const clock = createSimulatedClock();
-  const transfers = createTransfers({ request: async () => accepted }, 'sip:us@127.0.0.1', clock, false);
+  const transfers = createTransfers(
+    unused<Dialog>('dialog', { request: async () => accepted }),
+    'sip:us@127.0.0.1',
+    clock,
+    false,
+  );
   let outcome = 'under way';
   const settled = transfers.transfer('sip:desk@pbx.example').then(
     () => {
