@@ -1,7 +1,6 @@
 import { switchedLanguage } from '../agents/speech/language.ts';
 import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock } from '../base/values/clock.ts';
-import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { AudioStream } from '../conversation/streams/audioStream.ts';
 import { isBackchannel } from '../conversation/turnDetection/backchannel.ts';
 import { unansweredText } from '../conversation/turnDetection/callerTurn.ts';
@@ -288,13 +287,12 @@ export class TurnController {
   #spokenInput(input: TurnInput): TurnInput {
     if (input.kind !== 'user_message') return input;
     const { isScreening, speechToText } = this.#deps;
-    const speech = { recognition: speechToText.name };
     return {
       ...input,
-      speech,
-      ...omitUndefined({ late: this.#lateWords(input.text) }),
-      ...omitUndefined({ language: this.#switchedLanguage() }),
-      ...(isScreening(input.text) ? { isScreening: true } : {}),
+      speech: { recognition: speechToText.name },
+      late: this.#lateWords(input.text),
+      language: this.#switchedLanguage(),
+      isScreening: isScreening(input.text) || undefined,
     };
   }
 

@@ -230,9 +230,8 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
         speakingModel,
       },
       beganAtMs,
-      ...(firstVoicedMs === undefined
-        ? {}
-        : { spokenFromMs: beganAtMs - Math.max(0, lastVoicedMs - firstVoicedMs) }),
+      spokenFromMs:
+        firstVoicedMs === undefined ? undefined : beganAtMs - Math.max(0, lastVoicedMs - firstVoicedMs),
       history,
       variables,
     };
@@ -305,17 +304,12 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
 
   #heardSoFar(): Delivered {
     const text = this.speech.heardText();
-    const generated = this.#hasFallbackText ? { generatedText: this.#written.trim() } : {};
-    const { provider } = this.speech;
+    const generatedText = this.#hasFallbackText ? this.#written.trim() : undefined;
+    const { provider, heard } = this.speech;
     const { clock } = this.#deps;
     const spokenFromMs = agentStartEpochMs(this.timestamps, clock.monotonicMs(), clock.now());
-    const spoken = {
-      text,
-      ...(spokenFromMs === undefined ? {} : { spokenFromMs }),
-      ...(provider === undefined ? {} : { speech: { synthesis: provider } }),
-      ...(this.speech.heard ? { heard: this.speech.heard } : {}),
-      ...generated,
-    };
+    const speech = provider === undefined ? undefined : { synthesis: provider };
+    const spoken = { text, ...omitUndefined({ spokenFromMs, speech, heard, generatedText }) };
     if (this.#stopped !== 'interrupted') return { ...spoken, interrupted: false, events: [] };
     const { stopMs } = this.speech.playout;
     const bargeIn = {

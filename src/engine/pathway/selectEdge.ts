@@ -35,7 +35,7 @@ export function triggerOf(input: TurnInput): TurnTrigger | 'begin' {
     case 'tool_results':
       return { kind: 'client_tools', tools: input.results.map(({ name = '' }) => name) };
     case 'user_message':
-      return { kind: 'user_message', ...(input.isScreening ? { isScreening: true } : {}) };
+      return { kind: 'user_message', isScreening: input.isScreening };
     case 'given_back':
       return input.answersCustomer ? { kind: 'user_message' } : 'begin';
     case 'channel_error':
