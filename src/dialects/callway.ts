@@ -78,8 +78,10 @@ function openClient(
     mark: ({ name, outcome, ...position }) => write('mark', { mark: { name, outcome, position } }),
     cleared: (position) => write('cleared', { position }),
     hold: (isHeld) => write('hold', { hold: { isHeld } }),
-    transferStatus: (status) => write('transfer_status', { transfer: status }),
-    control: (control) => write('control', { control }),
+    tell: ({ kind, ...message }) =>
+      kind === 'transfer'
+        ? write('transfer_status', { transfer: message })
+        : write('control', { control: { kind, ...message } }),
   };
   return {
     ...toAgent,

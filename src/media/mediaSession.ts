@@ -1,11 +1,5 @@
 import type { Emitter } from '../base/emitter.ts';
-import type {
-  AgentControl,
-  CallCommand,
-  StreamEnd,
-  StreamTarget,
-  TransferStatus,
-} from './agentStream/streamClient.ts';
+import type { AgentMessage, CallCommand, StreamEnd, StreamTarget } from './agentStream/streamClient.ts';
 import type { Participation } from './conference/participant.ts';
 import type { MediaQuality } from './mediaQuality.ts';
 import type { MediaSample } from './mediaSamples.ts';
@@ -61,10 +55,11 @@ export interface AudioCommands {
   /**
    * Connects the call to an agent.
    *
+   * @param messages - Sent to the agent before anything else. Default: none.
    * @throws {CallwayError} 503 `engine_unavailable` when the agent refuses or does not answer in time; 409
    *   `bridge_running` while another agent is connected.
    */
-  startStream(target: StreamTarget): Promise<void>;
+  startStream(target: StreamTarget, messages?: readonly AgentMessage[]): Promise<void>;
   /**
    * Asks the caller to hold until an agent is connected: by the last agent's failover prompt, then by soft tones.
    * Idempotent.
@@ -77,16 +72,16 @@ export interface AudioCommands {
   playApology(): Promise<void>;
   /** Disconnects the agent for good, without `streamClosed`. */
   stopStream(): Promise<void>;
-  /** Tells the agent about a transfer of the call. */
-  sendTransferStatus(status: TransferStatus): Promise<void>;
+  /** Sends a message to the agent. It is lost while no agent is connected. */
+  tellAgent(message: AgentMessage): Promise<void>;
   /**
-   * Passes on what a supervisor asks of the agent.
-   *
-   * @throws {CallwayError} 503 `engine_unavailable` for words while no agent is connected.
+   * Mutes the failover prompts and, unless the stream is internal, the agent: our own voice session obeys a pause by
+   * itself, and says a supervisor's words meanwhile. Agents that replace this one are muted too.
    */
-  controlAgent(control: AgentControl): Promise<void>;
+  muteAgent(isMuted: boolean): Promise<void>;
   /**
-   * Lets a supervisor connect within half a minute. `supervisor` events tell when they do, and when they leave.
+   * Lets a supervisor connect within half a minute. `supervisor` events tell when they do, and when they leave. Agents are
+   * muted, and hear silence, while one has taken over.
    *
    * @param participant - The only listener of a whisper, who has joined this call. Default: the bridged call and all
    *   participants.

@@ -19,6 +19,7 @@ import type { Principal } from '../../src/agents/accounts/principal.ts';
 import type { ProblemCode } from '../../src/agents/pathway/review/problem.ts';
 import { checkTemplate } from '../../src/agents/pathway/templates.ts';
 import { TRANSFER_MODES, TRANSFER_OUTCOMES } from '../../src/agents/transferOptions.ts';
+import { CONTROL_AUDIT_ACTIONS } from '../../src/api/routes/calls/supervision.ts';
 import { CALL_QUEUE } from '../../src/app/node/delayMeters.ts';
 import type { Settings } from '../../src/app/settings/settings.ts';
 import { packagePath } from '../../src/base/packagePath.ts';
@@ -42,6 +43,7 @@ import {
 import type { TurnInput } from '../../src/engine/turn/turn.ts';
 import type { HttpClientErrorCode } from '../../src/http/errors.ts';
 import { TYPE_NAMES } from '../../src/knowledge/documentType.ts';
+import { agentControl } from '../../src/media/agentStream/streamClient.ts';
 import { SUPERVISION_MODES } from '../../src/media/supervision/supervisorStream.ts';
 import { SPEECH_KINDS } from '../../src/models/selection/callProviders.ts';
 import { TRUNK_ERRORS } from '../../src/telephony/trunks/trunkError.ts';
@@ -89,6 +91,11 @@ const LEG_OUTCOMES: Readonly<Record<LegOutcome, true>> = {
 
 type NotUnderstood = Extract<TurnInput, { kind: 'not_understood' }>;
 
+/** The controls of an agent that the history names by their kind. */
+const CONTROLS = agentControl.options
+  .map(({ shape }) => shape.kind.value)
+  .filter((kind) => kind !== 'pause' && kind !== 'takeover');
+
 /** What the API and a call's history name, by kind. */
 const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
   event: HISTORY_EVENT_TYPES,
@@ -98,7 +105,7 @@ const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
   transferMode: TRANSFER_MODES,
   transferStatus: ['requested', ...TRANSFER_STATUSES, ...HISTORY_STATUSES],
   transferOutcome: ['joined', ...TRANSFER_OUTCOMES],
-  supervision: SUPERVISION_ACTIONS,
+  supervision: [...SUPERVISION_ACTIONS, ...CONTROLS],
   supervisionMode: SUPERVISION_MODES,
   participant: PARTICIPANT_ACTIONS,
   recording: RECORDING_ACTIONS,
@@ -110,7 +117,7 @@ const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
   trunkError: Object.values(TRUNK_ERRORS),
   rejection: REJECTION_REASONS,
   transferReason: [...Object.keys(LEG_OUTCOMES), ...Object.values(TRANSFER_REASONS)],
-  auditAction: AUDIT_ACTIONS,
+  auditAction: [...AUDIT_ACTIONS, ...CONTROL_AUDIT_ACTIONS],
   auditActor: ['admin', ...keyKind.options, 'widget'] satisfies Principal['kind'][],
   keyScope: scope.options,
   nodeRole: ['api', 'worker', 'voice', 'media'] satisfies Settings['ROLES'],

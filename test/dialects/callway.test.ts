@@ -123,12 +123,13 @@ describe('Callway client', () => {
     });
   });
 
-  test('writes positions, hold and the progress of transfers', () => {
+  test('writes positions, hold, the progress of transfers and controls', () => {
     const { client, sent } = openClient(callway, 8000);
     client.mark({ name: 'm', outcome: 'cleared', ...POSITION });
     client.cleared?.(POSITION);
     client.hold?.(true);
-    client.transferStatus?.(TRANSFER);
+    client.tell?.({ kind: 'transfer', ...TRANSFER });
+    client.tell?.({ kind: 'pause', isPaused: true });
     client.dtmf('5', 100);
     client.stop();
     expect(sent.slice(2)).toMatchObject([
@@ -136,6 +137,7 @@ describe('Callway client', () => {
       { event: 'cleared', position: POSITION },
       { event: 'hold', hold: { isHeld: true } },
       { event: 'transfer_status', transfer: TRANSFER },
+      { event: 'control', control: { kind: 'pause', isPaused: true } },
       { event: 'dtmf', dtmf: { digit: '5' } },
       { event: 'stop' },
     ]);

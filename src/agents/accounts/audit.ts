@@ -1,19 +1,12 @@
 import { z } from 'zod';
 
-/** Changes that are recorded, each by the name that it has in the log. */
+/** Changes that are recorded, each by the name that it has in the log. A control of a call is named by its route. */
 export const AUDIT_ACTIONS = [
   'api_key.created',
   'api_key.revoked',
-  'call.agent_paused',
-  'call.agent_resumed',
-  'call.instructed',
   'call.participant_added',
   'call.participant_changed',
   'call.participant_removed',
-  'call.recording_paused',
-  'call.recording_resumed',
-  'call.said',
-  'call.supervised',
   'customer.erased',
   'customer.memory_deleted',
   'mcp_server.created',
@@ -39,7 +32,7 @@ export const AUDIT_ACTIONS = [
   'widget_token.revoked',
 ] as const;
 
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+export type AuditAction = (typeof AUDIT_ACTIONS)[number] | `call.${string}`;
 
 /** One change to keys, projects, trunks or secrets. */
 export const auditEntry = z.object({

@@ -1,10 +1,14 @@
 import type { TransferTarget } from '../../agents/transferTarget.ts';
 import type { Failure } from '../../base/failure.ts';
+import type { AgentControl } from '../../media/agentStream/streamClient.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaSamples } from '../../media/mediaSamples.ts';
 import type { SupervisionMode } from '../../media/supervision/supervisorStream.ts';
 import type { Supervision } from '../call.ts';
 import type { Participant, ParticipantChange } from '../participants/participant.ts';
+
+/** What a supervisor asks of the agent. A takeover is asked by the supervisor's WebSocket. */
+export type SupervisorControl = Exclude<AgentControl, { kind: 'takeover' }>;
 
 /** Requests to the node that runs a call, by name: argument and answer. */
 export interface CallRequestTypes {
@@ -20,9 +24,7 @@ export interface CallRequestTypes {
     { readonly to: string; readonly options?: Readonly<Record<string, unknown>> | undefined },
     null,
   ];
-  readonly say: [{ readonly text: string }, Supervision];
-  readonly instruct: [{ readonly text: string }, Supervision];
-  readonly pause_agent: [{ readonly isPaused: boolean }, Supervision];
+  readonly control_agent: [SupervisorControl, Supervision];
   readonly pause_recording: [{ readonly isPaused: boolean }, Supervision];
   readonly add_participant: [TransferTarget, Participant];
   readonly list_participants: [undefined, readonly Participant[]];

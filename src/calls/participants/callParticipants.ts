@@ -8,7 +8,6 @@ import type { MediaSession } from '../../media/mediaSession.ts';
 import type { Call } from '../call.ts';
 import { participantEvent } from '../callEvents.ts';
 import type { BilledLeg } from '../limits/callLimiter.ts';
-import type { CallAnswer, CallRequest } from '../nodes/callRequest.ts';
 import type { CallTransfersDeps } from '../transfer/callTransfers.ts';
 import { HoldMusicPlayer } from '../transfer/holdMusicPlayer.ts';
 import {
@@ -22,19 +21,14 @@ import { ParticipantLeg } from './participantLeg.ts';
 
 export interface CallParticipantsDeps extends Pick<CallTransfersDeps, 'dialTarget' | 'holdMusic'> {
   readonly call: Call;
-  /** Returns the answered call's media session; undefined before the answer. */
-  readonly media: () => MediaSession | undefined;
+  /** Returns the answered call's media session. @throws {CallwayError} 409 `call_not_in_progress`. */
+  readonly media: () => MediaSession;
   readonly addEvent: (event: HistoryEvent) => void;
   readonly liveEvents?: LiveEvents | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly onError: (error: unknown, what: string) => void;
 }
-
-export type ParticipantRequest = Extract<
-  CallRequest,
-  { name: 'add_participant' | 'list_participants' | 'change_participant' | 'remove_participant' }
->;
 
 /** The people who were added to a call that this node runs. They leave with the caller at the latest. */
 export class CallParticipants {
@@ -44,7 +38,6 @@ export class CallParticipants {
   readonly #dialed: ParticipantLeg[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #music: HoldMusicPlayer;
-  #isClosed = false;
 
   constructor(deps: CallParticipantsDeps) {
     this.#deps = deps;
@@ -68,32 +61,15 @@ export class CallParticipants {
     return this.#require(id).joinedMedia;
   }
 
-  /** @throws {CallwayError} 409 `call_not_in_progress`, `too_many_participants`; 404 `participant_not_found`. */
-  async perform({ name, argument }: ParticipantRequest): Promise<CallAnswer> {
+  /** @throws {CallwayError} 409 `call_not_in_progress`. */
+  list(): Participant[] {
+    this.#deps.media();
+    return [...this.#legs.values()].map(({ state }) => state);
+  }
+
+  /** @throws {CallwayError} 409 `call_not_in_progress`, `too_many_participants`. */
+  add(target: TransferTarget): Participant {
     const media = this.#deps.media();
-    if (!media || this.#isClosed)
-      throw new CallwayError('conflict', 'call_not_in_progress', 'The call is not in progress');
-    switch (name) {
-      case 'list_participants':
-        return [...this.#legs.values()].map(({ state }) => state);
-      case 'add_participant':
-        return this.#add(argument, media);
-      case 'change_participant':
-        return await this.#change(this.#require(argument.id), argument);
-      case 'remove_participant':
-        this.#require(argument.id).remove('removed');
-        return null;
-    }
-  }
-
-  /** Hangs up all of them. Resolves when they have left. Idempotent. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const leg of this.#legs.values()) leg.remove('call_ended');
-    await Promise.all(this.#running);
-  }
-
-  #add(target: TransferTarget, media: MediaSession): Participant {
     if (this.#legs.size >= MAX_PARTICIPANTS) {
       const message = `The call has ${MAX_PARTICIPANTS} participants, which is the most`;
       throw new CallwayError('conflict', 'too_many_participants', message);
@@ -120,13 +96,9 @@ export class CallParticipants {
     return leg.state;
   }
 
-  async #run(leg: ParticipantLeg): Promise<void> {
-    const reason = await leg.run();
-    this.#legs.delete(leg.id);
-    this.#report('left', leg.state, reason);
-  }
-
-  async #change(leg: ParticipantLeg, change: ParticipantChange): Promise<Participant> {
+  /** @throws {CallwayError} 409 `call_not_in_progress`; 404 `participant_not_found`. */
+  async change({ id, ...change }: ParticipantChange & { readonly id: string }): Promise<Participant> {
+    const leg = this.#require(id);
     const { muted, held } = leg.state;
     await leg.change(change);
     const { state } = leg;
@@ -134,7 +106,26 @@ export class CallParticipants {
     return state;
   }
 
+  /** @throws {CallwayError} 409 `call_not_in_progress`; 404 `participant_not_found`. */
+  remove(id: string): null {
+    this.#require(id).remove('removed');
+    return null;
+  }
+
+  /** Hangs up all of them. Resolves when they have left. Idempotent. */
+  async close(): Promise<void> {
+    for (const leg of this.#legs.values()) leg.remove('call_ended');
+    await Promise.all(this.#running);
+  }
+
+  async #run(leg: ParticipantLeg): Promise<void> {
+    const reason = await leg.run();
+    this.#legs.delete(leg.id);
+    this.#report('left', leg.state, reason);
+  }
+
   #require(id: string): ParticipantLeg {
+    this.#deps.media();
     const leg = this.#legs.get(id);
     if (!leg) throw notFound('Participant');
     return leg;

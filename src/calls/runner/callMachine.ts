@@ -251,7 +251,7 @@ function runCommand(state: CallState, command: CallCommand): CallStep {
       return transfer(state, command.to, true, command.options);
     case 'briefing':
     case 'said':
-      // Of the stream to a transfer target only, and of the media session.
+      // The stream to a transfer target sends the one; the supervised call takes the other.
       return unchanged(state);
   }
 }

@@ -96,7 +96,7 @@ export class LiveCall {
     this.#deps = deps;
     this.#started = started;
     const { clock, makeId, writer, liveEvents, dialTarget, holdMusic, onError } = deps;
-    const media = () => (isAnswered(this.#state) ? this.#media : undefined);
+    const media = () => this.#requireMedia();
     this.#transfers = new CallTransfers(call, {
       telemetry: deps.telemetry,
       writer,
@@ -122,13 +122,14 @@ export class LiveCall {
     this.#supervised = new SupervisedCall({
       call,
       media,
-      isBridged: () => this.#state.transfer === 'bridged',
+      state: () => this.#state,
       participants: this.#participants,
       store: (change, event) => writer.update(change, event),
       supervisorUrl: deps.supervisorUrl,
       onTakeover: (isTakenOver) => this.#dispatch({ type: 'takeover', isTakenOver }),
       clock,
       makeId,
+      onError,
     });
   }
 
@@ -181,10 +182,7 @@ export class LiveCall {
     this.#dispatch({ type: 'hang_up', intent });
   }
 
-  /**
-   * @throws {CallwayError} 409 `transfer_in_progress`, or as {@link SupervisedCall.perform} and
-   *   {@link CallParticipants.perform}
-   */
+  /** @throws {CallwayError} As the method that carries the request out. */
   async perform(request: CallRequest): Promise<CallAnswer> {
     switch (request.name) {
       case 'read_quality':
@@ -195,22 +193,33 @@ export class LiveCall {
       case 'transfer':
         return this.#takeTransfer(request.argument);
       case 'add_participant':
+        return this.#participants.add(request.argument);
       case 'list_participants':
+        return this.#participants.list();
       case 'change_participant':
+        return await this.#participants.change(request.argument);
       case 'remove_participant':
-        return await this.#participants.perform(request);
-      default:
-        return await this.#supervised.perform(request);
+        return this.#participants.remove(request.argument.id);
+      case 'supervise':
+        return await this.#supervised.admit(request.argument);
+      case 'control_agent':
+        return await this.#supervised.controlAgent(request.argument);
+      case 'pause_recording':
+        return await this.#supervised.pauseRecording(request.argument.isPaused);
     }
   }
 
-  /** Accepts a transfer request. When several arrive at once, the first one counts. */
+  /** Accepts the first of several requests. @throws {CallwayError} 409 `transfer_in_progress`, `call_not_in_progress`. */
   #takeTransfer({ to, options }: CallRequestTypes['transfer'][0]): null {
     if (this.#state.transfer !== 'none') throw transferInProgress();
-    if (!isAnswered(this.#state))
-      throw new CallwayError('conflict', 'call_not_in_progress', 'The call is not in progress');
+    this.#requireMedia();
     this.#dispatch({ type: 'command', command: { kind: 'transfer', to, options } });
     return null;
+  }
+
+  #requireMedia(): MediaSession {
+    if (isAnswered(this.#state) && this.#media) return this.#media;
+    throw new CallwayError('conflict', 'call_not_in_progress', 'The call is not in progress');
   }
 
   #dispatch(event: CallEvent): void {
@@ -320,8 +329,10 @@ export class LiveCall {
       const call = callPolicy(this.#call).hasTrunk ? { ...this.#call, trunkId } : this.#call;
       const target = await this.#deps.streamTarget(call, started);
       this.#canReconnect = target.canReconnect;
-      await media.startStream(target);
+      const controls = this.#supervised.agentControls;
+      await media.startStream(target, controls);
       this.#dispatch({ type: 'stream_open' });
+      this.#supervised.tellSince(controls);
     } catch (error) {
       // The call ended meanwhile.
       if (this.#state.phase !== 'connecting') return;
@@ -337,7 +348,10 @@ export class LiveCall {
   #handleMedia(media: MediaSession): void {
     if (this.#media === media) return;
     this.#media = media;
-    media.events.on('command', (command) => this.#dispatch({ type: 'command', command }));
+    media.events.on('command', (command) => {
+      if (command.kind === 'said') this.#supervised.onSaid(command.number);
+      else this.#dispatch({ type: 'command', command });
+    });
     media.events.on('streamClosed', ({ how }) => this.#onStreamClosed(how));
     media.events.on('firstAgentAudio', () => this.#deps.telemetry.agentAudio());
     media.events.on('sample', (sample) => this.#series.add(sample));

@@ -135,8 +135,8 @@ export class CallTransfers {
       const failure = { outcome: 'failed', reason } as const;
       this.#report({ status: 'failed', to, mode: 'blind', by: 'second_leg', ...failure });
       media
-        .sendTransferStatus({ status: 'begun', to })
-        .then(() => media.sendTransferStatus({ status: 'failed', to, ...failure }))
+        .tellAgent({ kind: 'transfer', status: 'begun', to })
+        .then(() => media.tellAgent({ kind: 'transfer', status: 'failed', to, ...failure }))
         .catch((cause: unknown) => this.#deps.onError(cause, 'transfer: agent not told'));
       this.#deps.dispatch({ type: 'transfer_failed' } satisfies CallEvent);
       return undefined;

@@ -130,7 +130,9 @@ export class LegTransfer {
         this.#updates?.cancel();
         this.#deps.music.stop(media);
         this.#quietly(media.unbridge());
-        this.#quietly(media.sendTransferStatus({ status: 'failed', to: target.to, outcome, reason }));
+        this.#quietly(
+          media.tellAgent({ kind: 'transfer', status: 'failed', to: target.to, outcome, reason }),
+        );
         dispatch({ type: 'transfer_failed' });
         break;
       }
@@ -150,7 +152,7 @@ export class LegTransfer {
     this.#report(target, { status: 'started' });
     // The first one was told at the start.
     if (index > 0 && this.#plan.strategy === 'sequential')
-      this.#quietly(media.sendTransferStatus({ status: 'begun', to }));
+      this.#quietly(media.tellAgent({ kind: 'transfer', status: 'begun', to }));
     void this.#pending.add(leg.dial(dialTarget?.({ to, trunkId }, timeoutMs) ?? noLegs()));
     return target;
   }
@@ -208,7 +210,7 @@ export class LegTransfer {
     const { partyStream, media, clock } = this.#deps;
     const { announce, acceptBy, acceptDigit } = this.#plan;
     const { leg, to } = target;
-    this.#quietly(media.sendTransferStatus({ status: 'answered', to }));
+    this.#quietly(media.tellAgent({ kind: 'transfer', status: 'answered', to }));
     const parties = { left: [this.#deps.caller], right: [AGENT, to] };
     this.#report(target, { status: 'briefing', recording: parties });
     if (acceptBy === 'answer') {
@@ -306,7 +308,7 @@ export class LegTransfer {
       if (this.#state.isOver) return;
       const isBriefing = this.#state.targets.includes('briefing');
       const to = [...this.#targets.values()].at(-1)?.to ?? '';
-      if (!isBriefing) this.#quietly(media.sendTransferStatus({ status: 'waiting', to }));
+      if (!isBriefing) this.#quietly(media.tellAgent({ kind: 'transfer', status: 'waiting', to }));
       this.#scheduleUpdate();
     }, UPDATE_INTERVAL_MS);
   }

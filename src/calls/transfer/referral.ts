@@ -45,7 +45,7 @@ export async function referToTargets(
       deps.report({ ...report, status, outcome, reason, targetsLeft });
       if (targetsLeft > 0) continue;
       media
-        .sendTransferStatus({ status: 'failed', to, outcome, reason })
+        .tellAgent({ kind: 'transfer', status: 'failed', to, outcome, reason })
         .catch((cause: unknown) => onError(cause, 'transfer: agent not told'));
       dispatch({ type: 'transfer_failed' });
     }

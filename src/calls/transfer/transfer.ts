@@ -30,7 +30,7 @@ export function startTransfer(deps: TransferDeps, plan: TransferPlan, isCallerHe
   async function run(): Promise<void> {
     const [{ to } = { to: '' }] = plan.targets;
     deps.media
-      .sendTransferStatus({ status: 'begun', to })
+      .tellAgent({ kind: 'transfer', status: 'begun', to })
       .catch((error: unknown) => deps.onError(error, 'transfer: agent not told'));
     if (plan.mode === 'refer' && (await referToTargets(deps, plan)) === 'over') return;
     await legs.run();

@@ -4,13 +4,7 @@ import { frameLength } from '../resample/frameResampler.ts';
 import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
 import { AgentConnection } from './agentConnection.ts';
 import { FailoverPlayer } from './failoverPlayer.ts';
-import type {
-  AgentControl,
-  AgentMessages,
-  ConnectStream,
-  StreamTarget,
-  TransferStatus,
-} from './streamClient.ts';
+import type { AgentMessage, ConnectStream, StreamTarget } from './streamClient.ts';
 
 export interface AgentStreamOptions {
   readonly codecRateHz: SampleRateHz;
@@ -22,14 +16,8 @@ export interface AgentStreamOptions {
 
 type Counts = Pick<MediaCounters, 'callerFramesDropped' | 'agentSamplesDropped' | 'playoutUnderruns'>;
 
-/** The limit for one call; earlier ones were stored long ago. */
-const MAX_KEPT_INSTRUCTIONS = 100;
-/** An agent has no more of them waiting. */
-const MAX_KEPT_WORDS = 20;
 /** More than a person presses until an agent is connected. */
 const MAX_EARLY_DIGITS = 100;
-/** About a sentence. */
-const SAY_RETRY_AFTER_SECONDS = 3;
 /** @see RFC 6455 section 7.4.1 */
 const NORMAL_CLOSURE = 1000;
 
@@ -40,17 +28,11 @@ export class AgentStream {
   readonly #callEnd = new AbortController();
   #codecRateHz: SampleRateHz;
   #isHeld = false;
-  #isPaused = false;
+  #isMuted = false;
   #isTakenOver = false;
-  /** The instructions of supervisors, kept for an agent that takes over before they were stored. */
-  #instructions: AgentControl[] = [];
-  #instructionCount = 0;
-  /** What supervisors had said, for an agent that takes over before it was begun. */
-  #words: Extract<AgentControl, { kind: 'say' }>[] = [];
-  #wordsCount = 0;
   /** For an agent that is not to hear the caller. */
   #silence: Int16Array;
-  /** Whether the connection is to one of our voice sessions, which obeys a pause by itself. */
+  /** Whether the connection is to one of our voice sessions, which is never muted by a pause. */
   #isInternal = false;
   #connection: AgentConnection | undefined;
   /** The connection is lost or was refused, and no other one is made yet. */
@@ -71,18 +53,16 @@ export class AgentStream {
   /**
    * Connects to an agent, in place of an earlier connection that is closed.
    *
+   * @param messages - Sent before anything else.
    * @throws {CallwayError} `engine_unavailable`, or `bridge_running`.
    */
-  async start(target: StreamTarget): Promise<void> {
+  async start(target: StreamTarget, messages: readonly AgentMessage[]): Promise<void> {
     if (this.#connection?.isOpen === true) {
       throw new CallwayError('conflict', 'bridge_running', 'the call is connected to an agent already');
     }
     const { emit, nowMs } = this.#options;
     const connection: AgentConnection = new AgentConnection(this.#codecRateHz, {
-      onCommand: (command) => {
-        if (command.kind !== 'said') return emit('command', command);
-        this.#words = this.#words.filter(({ number }) => number !== command.number);
-      },
+      onCommand: (command) => emit('command', command),
       onFailoverPrompts: (prompts, sampleRateHz) => this.#failover.keep(prompts, sampleRateHz),
       onClosed: (end) => {
         if (target.canReconnect && end.how === 'broken') {
@@ -103,17 +83,15 @@ export class AgentStream {
       throw unavailable('engine');
     }
     this.#retire('replaced');
+    this.#connection = connection;
+    this.#isInternal = target.isInternal === true;
+    this.#applyMute();
     connection.setHeld(this.#isHeld);
     connection.open(client);
     connection.changeRate(this.#codecRateHz);
-    this.#connection = connection;
     this.#isBroken = !connection.isOpen;
-    this.#isInternal = target.isInternal === true;
-    if (this.#isPaused) this.#sendControl({ kind: 'pause', isPaused: true });
-    if (this.#isTakenOver) this.#sendControl({ kind: 'takeover', isTakenOver: true });
-    if (this.#isInternal)
-      for (const control of [...this.#instructions, ...this.#words]) this.#sendControl(control);
     if (!connection.isOpen) return;
+    for (const message of messages) this.tell(message);
     this.#failover.stop();
     const early = this.#early ?? [];
     this.#early = undefined;
@@ -132,28 +110,25 @@ export class AgentStream {
   /** A digit of the caller, who need not wait for the agent's connection. */
   dtmf(digit: DtmfDigit): void {
     if (this.#isTakenOver) return;
-    if (this.#early === undefined) this.#toAgent?.dtmf(digit.digit, digit.durationMs);
+    if (this.#early === undefined) this.#connection?.toAgent?.dtmf(digit.digit, digit.durationMs);
     else if (this.#early.length < MAX_EARLY_DIGITS) this.#early.push(digit);
   }
 
-  transferStatus(status: TransferStatus): void {
-    this.#toAgent?.transferStatus?.(status);
+  /** Passes a message on; it is lost while no agent is connected. */
+  tell(message: AgentMessage): void {
+    this.#connection?.toAgent?.tell?.(message);
   }
 
-  /**
-   * Passes on what a supervisor asks. Each agent that replaces this one is told of a pause, a takeover, the instructions
-   * and the words that were not begun too.
-   *
-   * @throws {CallwayError} For words to say: 503 `engine_unavailable` while no agent is connected, 429 `say_queue_full`
-   *   where 20 others wait.
-   */
-  control(control: AgentControl): void {
-    if (control.kind === 'pause') this.#isPaused = control.isPaused;
-    else if (control.kind === 'takeover') this.#isTakenOver = control.isTakenOver;
-    else if (control.kind === 'say' && this.#toAgent?.control === undefined) throw unavailable('engine');
-    else if (control.kind === 'say' && this.#words.length >= MAX_KEPT_WORDS) throw sayQueueFull();
-    if (control.kind === 'takeover') this.#words = [];
-    this.#sendControl(this.#kept(control));
+  /** @see MediaSession.muteAgent */
+  setMuted(isMuted: boolean): void {
+    this.#isMuted = isMuted;
+    this.#applyMute();
+  }
+
+  /** While a supervisor speaks in the agent's place, the agent is not heard, and hears silence and no digits. */
+  setTakenOver(isTakenOver: boolean): void {
+    this.#isTakenOver = isTakenOver;
+    this.#applyMute();
   }
 
   /** The call has another codec from now on. */
@@ -190,7 +165,7 @@ export class AgentStream {
       this.#failover.interrupt();
       return true;
     }
-    if (!this.#isTakenOver && !this.#isPaused) this.#failover.pull(frame, this.#options.nowMs());
+    if (!this.#isTakenOver && !this.#isMuted) this.#failover.pull(frame, this.#options.nowMs());
     return false;
   }
 
@@ -227,26 +202,8 @@ export class AgentStream {
     await this.#connection?.close(NORMAL_CLOSURE, 'the call has ended');
   }
 
-  get #toAgent(): AgentMessages | undefined {
-    return this.#connection?.toAgent;
-  }
-
-  /** Keeps what an agent that takes over is told again. */
-  #kept(control: AgentControl): AgentControl {
-    if (control.kind === 'instruct') {
-      const instruction = { ...control, number: ++this.#instructionCount };
-      this.#instructions = [...this.#instructions, instruction].slice(-MAX_KEPT_INSTRUCTIONS);
-      return instruction;
-    }
-    if (control.kind !== 'say') return control;
-    const words = { ...control, number: ++this.#wordsCount };
-    this.#words.push(words);
-    return words;
-  }
-
-  #sendControl(control: AgentControl): void {
-    this.#connection?.setMuted(this.#isTakenOver || (this.#isPaused && !this.#isInternal));
-    this.#toAgent?.control?.(control);
+  #applyMute(): void {
+    this.#connection?.setMuted(this.#isTakenOver || (this.#isMuted && !this.#isInternal));
   }
 
   #retire(reason: string): void {
@@ -255,11 +212,4 @@ export class AgentStream {
     this.#unheardFrames = 0;
     void this.#connection.close(NORMAL_CLOSURE, reason);
   }
-}
-
-function sayQueueFull(): CallwayError {
-  const message = `${MAX_KEPT_WORDS} texts wait to be said in this call; try again when the agent has said some`;
-  return new CallwayError('rate_limited', 'say_queue_full', message, {
-    retryAfterSeconds: SAY_RETRY_AFTER_SECONDS,
-  });
 }

@@ -33,7 +33,7 @@ export type CallCommand =
     }
   /** A stream that tells a transfer target about the call has done so, or the target has answered in words. */
   | { readonly kind: 'briefing'; readonly outcome: BriefingOutcome }
-  /** The words of a supervisor with this number were begun, or will not be said any more. */
+  /** The supervisor's words with this number were begun, or will not be said any more. */
   | { readonly kind: 'said'; readonly number: number }
   | { readonly kind: 'send_dtmf'; readonly digits: string };
 
@@ -56,10 +56,10 @@ export type TransferStatus =
       readonly outcome?: string | undefined;
     };
 
-/** The place of a text among what the call's supervisors had said, or had instructed, from 1; absent when it is told once. */
+/** The place of a text among what the call's supervisors asked, from 1; absent when it is told once. */
 const number = z.number().optional();
 
-/** What supervisors ask of the agent, as it crosses the agent's stream. */
+/** What supervisors ask of the agent, as it crosses nodes and the agent's stream. */
 export const agentControl = z.discriminatedUnion('kind', [
   /** To be said as it is. Told again to an agent that replaces one that has not begun it. */
   z.object({ kind: z.literal('say'), text: z.string(), number }),
@@ -72,6 +72,9 @@ export const agentControl = z.discriminatedUnion('kind', [
 ]);
 
 export type AgentControl = Readonly<z.infer<typeof agentControl>>;
+
+/** What an agent is told beside the caller's audio and digits. The media threads only pass it on. */
+export type AgentMessage = AgentControl | ({ readonly kind: 'transfer' } & TransferStatus);
 
 /** What one side has said so far of what it is saying; once it is final, all of it as it was heard. */
 export interface Caption {
@@ -167,8 +170,7 @@ export interface AgentMessages {
   cleared?(position: PlayoutPosition): void;
   /** While the call is held the caller hears nothing, and the agent's audio waits. */
   hold?(isHeld: boolean): void;
-  transferStatus?(status: TransferStatus): void;
-  control?(control: AgentControl): void;
+  tell?(message: AgentMessage): void;
 }
 
 /** Messages of the agent. None throws. */

@@ -1,12 +1,7 @@
 import { CallwayError, unavailable } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { AgentStream } from '../agentStream/agentStream.ts';
-import type {
-  AgentControl,
-  ConnectStream,
-  StreamTarget,
-  TransferStatus,
-} from '../agentStream/streamClient.ts';
+import type { AgentMessage, ConnectStream, StreamTarget } from '../agentStream/streamClient.ts';
 import { FRAME_MS } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
@@ -152,9 +147,9 @@ export class CallAudio implements Served<AudioCommands> {
   }
 
   /** @see MediaSession.startStream; throws `media_not_connected` as well. */
-  async startStream(target: StreamTarget): Promise<void> {
+  async startStream(target: StreamTarget, messages: readonly AgentMessage[] = []): Promise<void> {
     this.#requireConnected();
-    await this.#agent.start(target);
+    await this.#agent.start(target, messages);
   }
 
   /** @see MediaSession.awaitAgent */
@@ -174,15 +169,14 @@ export class CallAudio implements Served<AudioCommands> {
     this.#supervisors?.endTakeover('the caller was connected to another person');
   }
 
-  /** @see MediaSession.sendTransferStatus */
-  sendTransferStatus(status: TransferStatus): void {
-    this.#agent.transferStatus(status);
+  /** @see MediaSession.tellAgent */
+  tellAgent(message: AgentMessage): void {
+    this.#agent.tell(message);
   }
 
-  /** @see MediaSession.controlAgent */
-  controlAgent(control: AgentControl): void {
-    this.#requireConnected();
-    this.#agent.control(control);
+  /** @see MediaSession.muteAgent */
+  muteAgent(isMuted: boolean): void {
+    this.#agent.setMuted(isMuted);
   }
 
   /** @see MediaSession.admitSupervisor */
@@ -192,8 +186,10 @@ export class CallAudio implements Served<AudioCommands> {
     this.#supervisors ??= new CallSupervisors({
       gate: this.#gate,
       codecRateHz: sampleRateHz,
-      onChange: (change) => this.#emit('supervisor', change),
-      onTakeover: (isTakenOver) => this.#agent.control({ kind: 'takeover', isTakenOver }),
+      onChange: (change) => {
+        if (change.mode === 'takeover') this.#agent.setTakenOver(change.status === 'joined');
+        this.#emit('supervisor', change);
+      },
     });
     return await this.#supervisors.admit(request, participant?.requireParticipant());
   }

@@ -21,8 +21,6 @@ export interface CallSupervisorsDeps {
   readonly gate: SupervisorGate;
   readonly codecRateHz: SampleRateHz;
   readonly onChange: (change: SupervisorChange) => void;
-  /** A supervisor speaks in the agent's place from now on, or no longer. */
-  readonly onTakeover: (isTakenOver: boolean) => void;
 }
 
 /**
@@ -194,16 +192,13 @@ export class CallSupervisors {
   }
 
   #onJoined({ id, mode }: Supervisor): void {
-    if (mode === 'takeover') this.#deps.onTakeover(true);
     this.#deps.onChange({ supervisorId: id, mode, status: 'joined' });
   }
 
   #onLeft(supervisor: Supervisor, hadJoined: boolean): void {
     const { id, mode } = supervisor;
     this.#supervisors.delete(supervisor);
-    if (!hadJoined) return;
-    if (mode === 'takeover') this.#deps.onTakeover(false);
-    this.#deps.onChange({ supervisorId: id, mode, status: 'left' });
+    if (hadJoined) this.#deps.onChange({ supervisorId: id, mode, status: 'left' });
   }
 
   #toStream(): FrameResampler {

@@ -71,7 +71,9 @@ test('A request that cannot be sent fails at once', async () => {
   const { requests, clock } = asker(() => {
     throw new Error('The bus is away');
   });
-  await expect(requests.ask('call', 'say', { text: 'Hello.' })).rejects.toThrow('The bus is away');
+  await expect(requests.ask('call', 'control_agent', { kind: 'say', text: 'Hello.' })).rejects.toThrow(
+    'The bus is away',
+  );
   expect(clock.pendingTimers()).toBe(0);
 });
 
@@ -81,7 +83,7 @@ test('A request that no node answers fails within seconds', async () => {
     requestId: 'another',
     response: { answer: null },
   }));
-  const asking = requests.ask('call', 'say', { text: 'Hello.' });
+  const asking = requests.ask('call', 'control_agent', { kind: 'say', text: 'Hello.' });
   asking.catch(() => undefined);
   await Promise.resolve();
   clock.advance(3000);

@@ -1,15 +1,33 @@
 import { describe, expect, test } from 'vitest';
-import type { SupervisionRequest } from '../../../src/calls/runner/supervisedCall.ts';
-import { answerCall, CALL, END, leg, settle, t, transfer, trunk, useRunner } from './support/runnerRig.ts';
+import type { CallRequest, SupervisorControl } from '../../../src/calls/nodes/callRequest.ts';
+import {
+  answerCall,
+  CALL,
+  END,
+  leg,
+  loseStream,
+  settle,
+  t,
+  transfer,
+  trunk,
+  useRunner,
+} from './support/runnerRig.ts';
 
 useRunner();
 
-const perform = (request: SupervisionRequest) => t.runner.perform('call', request);
-const codeOf = async (request: SupervisionRequest) =>
+const perform = (request: CallRequest) => t.runner.perform('call', request);
+const codeOf = async (request: CallRequest) =>
   await perform(request)?.then(
     () => undefined,
     ({ code }) => code as string,
   );
+const control = (argument: SupervisorControl) => perform({ name: 'control_agent', argument });
+const told = () =>
+  t.log.flatMap((entry) => (String(entry).startsWith('tell') ? [(entry as [string, unknown])[1]] : []));
+/** A supervisor's WebSocket takes the call over, or gives it back. */
+function takeover(status: 'joined' | 'left'): void {
+  leg().mediaEvents.emit('supervisor', { supervisorId: 'id', mode: 'takeover', status });
+}
 /** The caller is connected to another person by a second leg. */
 async function bridge(): Promise<void> {
   void transfer('sip:second');
@@ -22,19 +40,19 @@ async function bridge(): Promise<void> {
 describe('A supervised call', () => {
   test('tells the agent, and its history, what a supervisor says and asks', async () => {
     await answerCall();
-    await perform({ name: 'say', argument: { text: 'Hello.' } });
-    await perform({ name: 'instruct', argument: { text: 'Be brief.' } });
-    expect(await perform({ name: 'pause_agent', argument: { isPaused: true } })).toEqual({
+    await control({ kind: 'say', text: 'Hello.' });
+    await control({ kind: 'instruct', text: 'Be brief.' });
+    expect(await control({ kind: 'pause', isPaused: true })).toEqual({
       agentPaused: true,
       recordingPaused: false,
       supervisors: 0,
     });
-    const told = t.log.filter((entry) => String(entry).startsWith('control'));
-    expect(told).toEqual([
-      ['control', { kind: 'say', text: 'Hello.' }],
-      ['control', { kind: 'instruct', text: 'Be brief.' }],
-      ['control', { kind: 'pause', isPaused: true }],
+    expect(told()).toEqual([
+      { kind: 'say', text: 'Hello.', number: 1 },
+      { kind: 'instruct', text: 'Be brief.', number: 2 },
+      { kind: 'pause', isPaused: true },
     ]);
+    expect(t.log).toContainEqual(['mute', true]);
     expect(t.stored.supervision).toMatchObject({ agentPaused: true });
     expect(t.changeEvents).toMatchObject([
       { type: 'supervision', data: { action: 'say', text: 'Hello.' } },
@@ -76,7 +94,7 @@ describe('A supervised call', () => {
 
   test('refuses what its moment does not allow', async () => {
     t.runner.dial(CALL, [trunk('a')]);
-    const say = { name: 'say', argument: { text: 'Hello.' } } as const;
+    const say = { name: 'control_agent', argument: { kind: 'say', text: 'Hello.' } } as const;
     expect(await codeOf(say)).toBe('call_not_in_progress');
     expect(t.runner.perform('another call', say)).toBeUndefined();
   });
@@ -88,8 +106,12 @@ describe('A supervised call', () => {
     await bridge();
     expect(await codeOf(whisper)).toBeUndefined();
     expect(await codeOf({ name: 'supervise', argument: { mode: 'takeover' } })).toBe('agent_not_in_call');
-    expect(await codeOf({ name: 'say', argument: { text: 'Hello.' } })).toBe('agent_not_in_call');
-    expect(await codeOf({ name: 'pause_agent', argument: { isPaused: true } })).toBe('agent_not_in_call');
+    expect(await codeOf({ name: 'control_agent', argument: { kind: 'say', text: 'Hello.' } })).toBe(
+      'agent_not_in_call',
+    );
+    expect(await codeOf({ name: 'control_agent', argument: { kind: 'pause', isPaused: true } })).toBe(
+      'agent_not_in_call',
+    );
   });
 
   test('without a recording has none to pause, and no words for a bot of the project', async () => {
@@ -103,8 +125,12 @@ describe('A supervised call', () => {
     leg().legEvents.emit('answered', { atMs: 0 });
     await settle();
     expect(await codeOf({ name: 'pause_recording', argument: { isPaused: true } })).toBe('call_not_recorded');
-    expect(await codeOf({ name: 'instruct', argument: { text: 'Be brief.' } })).toBe('agent_not_in_call');
-    expect(await codeOf({ name: 'pause_agent', argument: { isPaused: true } })).toBeUndefined();
+    expect(await codeOf({ name: 'control_agent', argument: { kind: 'instruct', text: 'Be brief.' } })).toBe(
+      'agent_not_in_call',
+    );
+    expect(
+      await codeOf({ name: 'control_agent', argument: { kind: 'pause', isPaused: true } }),
+    ).toBeUndefined();
   });
 
   test.each([
@@ -112,16 +138,71 @@ describe('A supervised call', () => {
     ['leaves', () => leg().mediaEvents.emit('streamClosed', { how: 'stopped', code: 1000, reason: '' })],
   ])('goes on when the agent %s during a takeover, and ends with it', async (_what, leave) => {
     await answerCall();
-    const change = { supervisorId: 'id', mode: 'takeover' } as const;
-    leg().mediaEvents.emit('supervisor', { ...change, status: 'joined' });
+    takeover('joined');
     leave();
     await settle();
     expect(t.log).not.toContainEqual(['hangup', 'a']);
-    leg().mediaEvents.emit('supervisor', { ...change, status: 'left' });
+    takeover('left');
     await settle();
     expect(t.log).toContainEqual(['hangup', 'a']);
     leg().legEvents.emit('ended', END);
     await settle();
     expect(t.finished).toMatchObject([{ endReason: 'agent_hangup' }]);
   });
+});
+
+describe('An agent that takes the call over', () => {
+  const say = (text: string) => control({ kind: 'say', text });
+
+  test('is told the pause and the words that were not begun, and what was asked while its stream opened, once', async () => {
+    await answerCall();
+    for (const text of ['One.', 'Two.']) await say(text);
+    leg().mediaEvents.emit('command', { kind: 'said', number: 1 });
+    await control({ kind: 'pause', isPaused: true });
+    let open = () => {};
+    t.connecting = new Promise((resolve) => {
+      open = resolve;
+    });
+    t.log.length = 0;
+    loseStream();
+    await settle();
+    const opening = [
+      { kind: 'say', text: 'Two.', number: 2 },
+      { kind: 'pause', isPaused: true },
+    ];
+    expect(told()).toEqual(opening);
+    await control({ kind: 'instruct', text: 'Be kind.' });
+    await control({ kind: 'pause', isPaused: false });
+    await expect(say('Three.')).rejects.toMatchObject({ code: 'engine_unavailable' });
+    expect(told()).toEqual(opening);
+    open();
+    await settle();
+    expect(told()).toEqual([
+      ...opening,
+      { kind: 'instruct', text: 'Be kind.', number: 3 },
+      { kind: 'pause', isPaused: false },
+    ]);
+  });
+
+  test('is told a takeover, and no words of before it', async () => {
+    await answerCall();
+    await say('One.');
+    takeover('joined');
+    loseStream();
+    await settle();
+    const takenOver = { kind: 'takeover', isTakenOver: true };
+    expect(told()).toEqual([{ kind: 'say', text: 'One.', number: 1 }, takenOver, takenOver]);
+    takeover('left');
+    expect(told().at(-1)).toEqual({ kind: 'takeover', isTakenOver: false });
+  });
+});
+
+test('At most 20 texts wait to be said', async () => {
+  await answerCall();
+  for (let index = 1; index <= 20; index += 1) await control({ kind: 'say', text: `${index}` });
+  const more = { kind: 'say', text: 'one more' } as const;
+  expect(await codeOf({ name: 'control_agent', argument: more })).toBe('say_queue_full');
+  leg().mediaEvents.emit('command', { kind: 'said', number: 1 });
+  await control(more);
+  expect(told()).toHaveLength(21);
 });

@@ -3,6 +3,7 @@ import { CallwayError } from '../../../src/base/errors.ts';
 import { referToReplace, referToTargets } from '../../../src/calls/transfer/referral.ts';
 import type { TransferDeps } from '../../../src/calls/transfer/transferDeps.ts';
 import type { TransferPlan } from '../../../src/calls/transfer/transferPlan.ts';
+import type { AgentMessage } from '../../../src/media/agentStream/streamClient.ts';
 
 const answered = (sipStatus: unknown) =>
   new CallwayError('unavailable', 'transfer_failed', `answered ${sipStatus}`, { extra: { sipStatus } });
@@ -26,7 +27,7 @@ async function referred(
       },
     },
     media: {
-      async sendTransferStatus(status: object) {
+      async tellAgent({ kind: _, ...status }: AgentMessage) {
         if (isAway) throw new Error('away');
         done.push(['told', status]);
       },

@@ -143,13 +143,42 @@ describe('Agent connection', () => {
     expect((await call.audio.close()).counters?.playoutUnderruns).toBe(2);
   });
 
-  it('sends the status of a transfer to the agent', async () => {
+  it('begins with the messages of its opening, and loses those that come while there is none', async () => {
     const call = await openCall();
     call.connect();
-    const link = await call.startStream();
-    const status = { status: 'failed', to: '+886223456789', reason: 'busy' } as const;
-    call.audio.sendTransferStatus(status);
-    expect(link.messages).toEqual([{ transfer: status }]);
+    call.audio.receiveDtmf({ digit: '1', durationMs: 100 }, 'signalling');
+    const pause = { kind: 'pause', isPaused: true } as const;
+    const begun = { kind: 'transfer', status: 'begun', to: '+886223456789' } as const;
+    call.audio.tellAgent(begun);
+    await call.audio.startStream(TARGET, [pause]);
+    call.audio.tellAgent(begun);
+    expect(call.clients[0]?.messages).toEqual([
+      { told: pause },
+      { digit: '1', durationMs: 100 },
+      { told: begun },
+    ]);
+  });
+
+  it.each([
+    ['a bot, also one that replaces it', undefined, 'silent'],
+    ['no voice session of ours', true, 'heard'],
+  ] as const)('Muting silences %s', async (_whom, isInternal, expected) => {
+    const call = await openCall();
+    call.connect();
+    const phone = new Phone(CODECS.PCMU, tone(8000, 500, 8000));
+    const heard = (link: FakeStreamClient) => {
+      call.ticks(2, () => link.handler.audio(new Int16Array(160).fill(3000)));
+      const level = rootMeanSquare(phone.hear(call.rtp.sent.slice(-1)));
+      return level > 1000 ? 'heard' : 'silent';
+    };
+    const first = await call.startStream({ isInternal });
+    call.audio.muteAgent(true);
+    expect(heard(first)).toBe(expected);
+    first.handler.closed({ how: 'broken', code: 1006, reason: '' });
+    const second = await call.startStream({ isInternal });
+    expect(heard(second)).toBe(expected);
+    call.audio.muteAgent(false);
+    expect(heard(second)).toBe('heard');
   });
 
   it('plays audio that arrives before the connection is open', async () => {
@@ -199,52 +228,6 @@ describe('A lost agent', () => {
     call.ticks(500);
     expect(rootMeanSquare(said(phone, call))).toBeLessThan(50);
     expect(call.valuesOf('streamClosed')).toEqual([BROKEN]);
-  });
-
-  it('is replaced by one that is told the instructions of supervisors again', async () => {
-    const call = await openCall();
-    call.connect();
-    const instruct = (text: string, number?: number) => ({ kind: 'instruct', text, number }) as const;
-    const first = await call.startStream({ canReconnect: true, isInternal: true });
-    call.audio.controlAgent(instruct('Be brief.'));
-    first.handler.closed(BROKEN);
-    call.audio.controlAgent(instruct('Be kind.'));
-    expect(() => call.audio.controlAgent({ kind: 'say', text: 'Hello.' })).toThrow();
-    const second = await call.startStream({ canReconnect: true, isInternal: true });
-    expect([first.messages, second.messages]).toEqual([
-      [{ control: instruct('Be brief.', 1) }],
-      [{ control: instruct('Be brief.', 1) }, { control: instruct('Be kind.', 2) }],
-    ]);
-  });
-
-  it('is replaced by one that is told what supervisors had said and it had not begun', async () => {
-    const call = await openCall();
-    call.connect();
-    const say = (text: string, number?: number) => ({ kind: 'say', text, number }) as const;
-    const first = await call.startStream({ canReconnect: true, isInternal: true });
-    for (const text of ['One.', 'Two.', 'Three.']) call.audio.controlAgent(say(text));
-    first.handler.command({ kind: 'said', number: 1 });
-    first.handler.closed(BROKEN);
-    const second = await call.startStream({ canReconnect: true, isInternal: true });
-    expect(second.messages).toEqual([{ control: say('Two.', 2) }, { control: say('Three.', 3) }]);
-    call.audio.controlAgent({ kind: 'takeover', isTakenOver: true });
-    call.audio.controlAgent({ kind: 'takeover', isTakenOver: false });
-    second.handler.closed(BROKEN);
-    const third = await call.startStream({ canReconnect: true, isInternal: true });
-    expect(third.messages).toEqual([]);
-    expect(call.valuesOf('command')).toEqual([]);
-  });
-
-  it('is given at most 20 texts to say that it has not begun', async () => {
-    const call = await openCall();
-    call.connect();
-    const stream = await call.startStream({ canReconnect: true, isInternal: true });
-    const say = (text: string) => call.audio.controlAgent({ kind: 'say', text });
-    for (let index = 1; index <= 20; index += 1) say(`${index}`);
-    expect(() => say('one more')).toThrow(expect.objectContaining({ code: 'say_queue_full' }));
-    stream.handler.command({ kind: 'said', number: 1 });
-    say('after the first');
-    expect(stream.messages).toHaveLength(21);
   });
 
   it('is replaced by a tone when it could not be connected', async () => {

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type {
-  AgentControl,
+  AgentMessage,
   AgentMessages,
   ConnectStream,
   MarkReport,
@@ -8,7 +8,6 @@ import type {
   StreamClient,
   StreamHandler,
   StreamTarget,
-  TransferStatus,
 } from '../../../src/media/agentStream/streamClient.ts';
 import type { Codec } from '../../../src/media/codecs/codec.ts';
 import { type CodecRegistry, createCodecRegistry } from '../../../src/media/codecs/registry.ts';
@@ -93,8 +92,7 @@ export class FakeStreamClient implements StreamClient {
     | { readonly cleared: PlayoutPosition }
     | { readonly isHeld: boolean }
     | { readonly digit: string; readonly durationMs: number }
-    | { readonly transfer: TransferStatus }
-    | { readonly control: AgentControl }
+    | { readonly told: AgentMessage }
   )[] = [];
 
   constructor(sampleRateHz: SampleRateHz, handler: StreamHandler) {
@@ -108,8 +106,7 @@ export class FakeStreamClient implements StreamClient {
     },
     dtmf: (digit, durationMs) => this.messages.push({ digit, durationMs }),
     hold: (isHeld) => this.messages.push({ isHeld }),
-    transferStatus: (transfer) => this.messages.push({ transfer }),
-    control: (control) => this.messages.push({ control }),
+    tell: (told) => this.messages.push({ told }),
     mark: (mark) => this.messages.push({ mark }),
     cleared: (cleared) => this.messages.push({ cleared }),
   };

@@ -1,19 +1,29 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import type { AuditAction } from '../../../agents/accounts/audit.ts';
 import { text } from '../../../agents/pathway/schema/fields.ts';
 import { unavailable } from '../../../base/errors.ts';
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { CallRequestTypes } from '../../../calls/nodes/callRequest.ts';
-import type { SupervisionRequest } from '../../../calls/runner/supervisedCall.ts';
 import { SUPERVISION_MODES } from '../../../media/supervision/supervisorStream.ts';
 import { audit } from '../../audit.ts';
 import { idempotentAround } from '../../idempotency.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors } from '../../schemas.ts';
 import { CALL_PATH, callParams, sessionOfCall, showCall } from './calls.ts';
+
+/** The names of what supervisors do in the audit log. */
+export const CONTROL_AUDIT_ACTIONS = [
+  'call.agent_paused',
+  'call.agent_resumed',
+  'call.instructed',
+  'call.recording_paused',
+  'call.recording_resumed',
+  'call.said',
+  'call.supervised',
+] as const;
+type ControlAuditAction = (typeof CONTROL_AUDIT_ACTIONS)[number];
 
 const SUPERVISE = { access: { kind: 'project', scope: 'supervise' } } as const;
 
@@ -61,13 +71,31 @@ const recordingInput = z
   .strictObject({ action: z.enum(['pause', 'resume']) })
   .meta({ id: 'CallRecordingControl' });
 
+/** What supervisors tell the agent in words. */
+const TEXTS = [
+  {
+    kind: 'say',
+    summary: 'Let the agent say something',
+    description:
+      "The agent says the text at the next pause of the conversation, also while it is paused itself; the history has it among the agent's words. At most 20 texts wait, then 429 `say_queue_full`.",
+    body: sayInput,
+    action: 'call.said',
+  },
+  {
+    kind: 'instruct',
+    summary: 'Instruct the agent',
+    description: "The agent's model is told the text from its next turn on.",
+    body: instructInput,
+    action: 'call.instructed',
+  },
+] as const;
+
 const NOT_IN_PROGRESS = '409 `call_not_in_progress` unless the call is in progress.';
 
 /** Supervisors of calls in progress: their WebSockets, and what they ask of the agent and the recording. */
 export function supervisionRoutes(app: App, deps: HttpDeps): void {
   superviseRoute(app, deps);
-  sayRoute(app, deps);
-  instructRoute(app, deps);
+  textRoutes(app, deps);
   pauseAgentRoutes(app, deps);
   recordingRoute(app, deps);
 }
@@ -108,7 +136,7 @@ function superviseRoute(app: App, deps: HttpDeps): void {
           const ticket = await mediaStreams.openRelay(address);
           return await store(async (stores) => {
             await audit(deps, stores, request, {
-              action: 'call.supervised',
+              action: 'call.supervised' satisfies ControlAuditAction,
               projectId,
               target: callId,
               details: { mode, ...omitUndefined({ participantId }) },
@@ -121,50 +149,29 @@ function superviseRoute(app: App, deps: HttpDeps): void {
   );
 }
 
-function sayRoute(app: App, deps: HttpDeps): void {
-  app.post(
-    `${CALL_PATH}/say`,
-    {
-      config: SUPERVISE,
-      schema: {
-        ...about(
-          'Calls',
-          'Let the agent say something',
-          `The agent says the text at the next pause of the conversation, also while it is paused itself; the history has it among the agent's words. At most 20 texts wait, then 429 \`say_queue_full\`. 409 \`agent_not_in_call\` for a call whose agent has left, or that a bot of yours answers. ${NOT_IN_PROGRESS}`,
-        ),
-        params: callParams,
-        body: sayInput,
-        response: { 202: callResource, ...errors('body', 409) },
+function textRoutes(app: App, deps: HttpDeps): void {
+  for (const { kind, summary, description, body, action } of TEXTS) {
+    app.post(
+      `${CALL_PATH}/${kind}`,
+      {
+        config: SUPERVISE,
+        schema: {
+          ...about(
+            'Calls',
+            summary,
+            `${description} 409 \`agent_not_in_call\` for a call whose agent has left, or that a bot of yours answers. ${NOT_IN_PROGRESS}`,
+          ),
+          params: callParams,
+          body,
+          response: { 202: callResource, ...errors('body', 409) },
+        },
       },
-    },
-    async (request, reply) => {
-      reply.code(202);
-      return await perform(deps, request, 'say', request.body, 'call.said');
-    },
-  );
-}
-
-function instructRoute(app: App, deps: HttpDeps): void {
-  app.post(
-    `${CALL_PATH}/instruct`,
-    {
-      config: SUPERVISE,
-      schema: {
-        ...about(
-          'Calls',
-          'Instruct the agent',
-          `The agent's model is told the text from its next turn on. 409 \`agent_not_in_call\` for a call whose agent has left, or that a bot of yours answers. ${NOT_IN_PROGRESS}`,
-        ),
-        params: callParams,
-        body: instructInput,
-        response: { 202: callResource, ...errors('body', 409) },
+      async (request, reply) => {
+        reply.code(202);
+        return await perform(deps, request, 'control_agent', { kind, ...request.body }, action);
       },
-    },
-    async (request, reply) => {
-      reply.code(202);
-      return await perform(deps, request, 'instruct', request.body, 'call.instructed');
-    },
-  );
+    );
+  }
 }
 
 function pauseAgentRoutes(app: App, deps: HttpDeps): void {
@@ -194,7 +201,8 @@ function pauseAgentRoutes(app: App, deps: HttpDeps): void {
           response: { 200: callResource, ...errors('body', 409) },
         },
       },
-      (request) => perform(deps, request, 'pause_agent', { isPaused }, `call.agent_${verb}d`),
+      (request) =>
+        perform(deps, request, 'control_agent', { kind: 'pause', isPaused }, `call.agent_${verb}d`),
     );
   }
 }
@@ -224,12 +232,12 @@ function recordingRoute(app: App, deps: HttpDeps): void {
 }
 
 /** @returns The call after it. */
-async function perform<Name extends Exclude<SupervisionRequest['name'], 'supervise'>>(
+async function perform<Name extends 'control_agent' | 'pause_recording'>(
   deps: HttpDeps,
   request: FastifyRequest,
   name: Name,
   argument: CallRequestTypes[Name][0],
-  action: AuditAction,
+  action: ControlAuditAction,
 ) {
   const { projectId, callId } = callParams.parse(request.params);
   const supervision = await deps.calls.control.ask(projectId, callId, name, argument);

@@ -71,6 +71,8 @@ interface RunnerRig {
   start: ConversationEngine['start'];
   canReconnect: boolean;
   isAgentAway: boolean;
+  /** Resolves when the agent's stream is open. */
+  connecting: Promise<void>;
   isRedisAway: boolean;
   isLockLost: boolean;
   hasBudget: boolean;
@@ -109,6 +111,7 @@ export function useRunner(): void {
       start: async () => undefined,
       canReconnect: true,
       isAgentAway: false,
+      connecting: Promise.resolve(),
       isRedisAway: false,
       isLockLost: false,
       hasBudget: true,
@@ -130,8 +133,10 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
     rtpPort: 4000,
     events: mediaEvents,
     connect: async () => {},
-    async startStream(target) {
+    async startStream(target, messages = []) {
       log.push(['open stream', target.url]);
+      for (const message of messages) log.push(['tell', message]);
+      await t.connecting;
       if (t.isAgentAway) throw new Error('connection refused');
     },
     async awaitAgent() {
@@ -144,11 +149,11 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
     async stopStream() {
       log.push(['close stream']);
     },
-    async sendTransferStatus(progress) {
-      log.push(['transfer status', progress]);
+    async tellAgent({ kind, ...message }) {
+      log.push(kind === 'transfer' ? ['transfer status', message] : ['tell', { kind, ...message }]);
     },
-    async controlAgent(control) {
-      log.push(['control', control]);
+    async muteAgent(isMuted) {
+      log.push(['mute', isMuted]);
     },
     async admitSupervisor({ mode }, participant) {
       log.push(['admit', mode, t.legs.findIndex(({ leg }) => leg.media === participant)]);
