@@ -26,7 +26,7 @@ export function recordingReady(
   const data = {
     status: status === 'ready' ? ('ready' as const) : ('failed' as const),
     durationMs,
-    ...(url === undefined ? {} : { recordingUrl: url }),
+    recordingUrl: url,
     ...(error === null ? {} : { error }),
   };
   return { type: 'recording.ready', ...subjectOf(call), data };
@@ -39,7 +39,7 @@ export function participantEvent(
   { id: participantId, to, muted, held }: Participant,
   reason: string | undefined,
 ): NewLiveEvent {
-  const data = { participantId, to, muted, held, ...(reason === undefined ? {} : { reason }) };
+  const data = { participantId, to, muted, held, reason };
   return { type: `participant.${what}`, ...subjectOf(call), data };
 }
 

@@ -146,5 +146,5 @@ function toRecordingResource(call: Call, recordings: RecordingUrls): CallResourc
   const { status, startedAt = null, durationMs, error } = call.recording;
   const stored = storedRecording(call);
   const url = stored && recordings.sign(stored.key);
-  return { status, startedAt, durationMs, error, ...(url === undefined ? {} : { url }) };
+  return { status, startedAt, durationMs, error, url };
 }

@@ -119,7 +119,7 @@ class AsteriskServer implements DialectServer {
 
   #command(command: string, id?: string): void {
     const plain = id === undefined ? command : `${command} ${id}`;
-    const json = { command, ...(id === undefined ? {} : { correlation_id: id }) };
+    const json = { command, correlation_id: id };
     this.#connection.send(this.#isJson ? JSON.stringify(json) : plain);
   }
 

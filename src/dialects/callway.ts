@@ -165,7 +165,7 @@ function readTransferStatus(transfer: Fields | undefined): TransferStatus | unde
   const reason = nameOf(transfer?.reason);
   const outcome = nameOf(transfer?.outcome);
   if (status !== 'failed' || reason === undefined) return undefined;
-  return { status, to, reason, ...(outcome === undefined ? {} : { outcome }) };
+  return { status, to, reason, outcome };
 }
 
 /** What only our own voice nodes send. */

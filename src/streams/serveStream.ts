@@ -38,7 +38,7 @@ export async function serveStream(
   socket: StreamSocket,
 ): Promise<void> {
   const { projectId, sessionId, callId } = grant;
-  const fields = { projectId, sessionId, ...(callId === undefined ? {} : { callId }) };
+  const fields = { projectId, sessionId, callId };
   const onListenerError = (error: unknown, event: string) =>
     deps.onError(error, `audio stream: a listener of ${event} failed`, fields);
   const freeSlot = holdSlot(deps, grant);

@@ -53,7 +53,7 @@ function finalizedDetails(session: OutboxSession, report: CallReport | undefined
     messages: messages.map(shown),
     variables,
     missingVariables,
-    ...(evaluation === undefined ? {} : { evaluation }),
+    evaluation,
   };
 }
 

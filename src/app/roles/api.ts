@@ -129,9 +129,9 @@ function httpSettings(
     knownProviders: knownProviders(config),
     publicUrl,
     hasConsole: config.CONSOLE,
-    ...(config.CONSOLE &&
-      existsSync(join(CONSOLE_FOLDER, 'index.html')) && { consoleFolder: CONSOLE_FOLDER }),
-    ...(existsSync(join(WIDGET_FOLDER, 'widget.js')) && { widgetFolder: WIDGET_FOLDER }),
+    consoleFolder:
+      config.CONSOLE && existsSync(join(CONSOLE_FOLDER, 'index.html')) ? CONSOLE_FOLDER : undefined,
+    widgetFolder: existsSync(join(WIDGET_FOLDER, 'widget.js')) ? WIDGET_FOLDER : undefined,
     trustProxy: config.TRUST_PROXY,
     corsOrigins: config.CORS_ORIGINS,
     legacySunset: config.LEGACY_SUNSET,

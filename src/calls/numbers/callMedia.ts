@@ -71,7 +71,7 @@ export function sealMedia(
   return {
     url,
     dialect,
-    ...(username === undefined ? {} : { username }),
+    username,
     ...(hasSecrets ? { sealed: seal(JSON.stringify(secrets)) } : {}),
   };
 }

@@ -138,7 +138,7 @@ export class CallParticipants {
   }
 
   #note(action: ParticipantAction, { id, to, muted, held }: Participant, reason?: string): void {
-    const data = { action, participantId: id, to, muted, held, ...(reason === undefined ? {} : { reason }) };
+    const data = { action, participantId: id, to, muted, held, reason };
     this.#deps.addEvent({ type: 'participant', at: new Date(this.#deps.clock.now()).toISOString(), data });
   }
 }

@@ -174,5 +174,5 @@ function talkTimeMs({ answeredAt, endedAt }: Call): number {
 }
 
 function statusEvent({ status, endReason, sip, endedAt }: CallEnd): HistoryEvent {
-  return { type: 'call_status', at: endedAt, data: { status, endReason, ...(sip ? { sip } : {}) } };
+  return { type: 'call_status', at: endedAt, data: { status, endReason, sip: sip ?? undefined } };
 }

@@ -268,7 +268,7 @@ function transfer(
   options?: TransferCommand['options'],
 ): CallStep {
   if (!isAnswered(state) || state.transfer !== 'none') return unchanged(state);
-  const effect = { type: 'transfer', to, mayDial, ...(options ? { options } : {}) } as const;
+  const effect = { type: 'transfer', to, mayDial, options } as const;
   return { state: { ...state, transfer: 'requested' }, effects: [effect] };
 }
 

@@ -114,7 +114,7 @@ export function shownFormat({ type }: RealtimeFormat): object {
 }
 
 export function problem(code: string, message: string, param?: string): RealtimeProblem {
-  return { code, message, ...(param === undefined ? {} : { param }) };
+  return { code, message, param };
 }
 
 function formatOf(given: unknown, current: RealtimeFormat): RealtimeFormat | undefined {

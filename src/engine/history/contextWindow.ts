@@ -81,5 +81,5 @@ function toChatMessage(message: SessionMessage): ChatMessage {
   if (message.role === 'user' || message.role === 'system')
     return { role: message.role, content: message.content ?? '' };
   const toolCalls = message.tool_calls?.map(({ id, function: called }) => ({ id, ...called }));
-  return { role: 'assistant', content: message.content, ...(toolCalls ? { toolCalls } : {}) };
+  return { role: 'assistant', content: message.content, toolCalls };
 }

@@ -177,7 +177,7 @@ function toolResults(results: readonly IndexedMessage[], calls: readonly Functio
     results: results.map(({ message }): ToolResult => {
       const toolCallId = message.tool_call_id ?? '';
       const name = message.name ?? calls.find(({ id }) => id === toolCallId)?.function.name;
-      return { toolCallId, content: message.content ?? '', ...(name === undefined ? {} : { name }) };
+      return { toolCallId, content: message.content ?? '', name };
     }),
   };
 }

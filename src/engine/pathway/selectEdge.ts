@@ -168,7 +168,7 @@ function isTrue(edge: PathwayEdge, { variables, onFailure, share }: SelectEdgeOp
   if (!isExpression(condition)) return false;
   return evaluateExpression(condition, variables(edge), {
     onFailure: (reason) => onFailure?.(edge, reason),
-    ...(share ? { share } : {}),
+    share,
   });
 }
 

@@ -71,7 +71,7 @@ export function advanceTurn(
       return afterSpeaking(state, event, context);
     case 'tool_ran': {
       const { ok, tool, transfer } = event;
-      const trigger: TurnTrigger = { kind: 'tool_result', ok, tool, ...(transfer ? { transfer } : {}) };
+      const trigger: TurnTrigger = { kind: 'tool_result', ok, tool, transfer };
       const hasAnswered = state.hasAnswered || event.saidAnything === true;
       return route({ ...state, trigger, hasAnswered, hasSpoken: true, held: null }, context);
     }
@@ -149,8 +149,8 @@ function route(state: TurnMachineState, context: TurnMachineContext): Step {
     variables,
     hasSpoken,
     held,
-    ...(onFailure ? { onFailure } : {}),
-    ...(share ? { share } : {}),
+    onFailure,
+    share,
   };
   const { choices, otherwise } = selectEdge(graph, node, options);
   const next = { ...state, choices, otherwise };

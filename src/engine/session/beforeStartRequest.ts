@@ -44,7 +44,7 @@ export async function askBeforeStart(
       [...(config.headers ?? []), { key: 'content-type', value: 'application/json' }],
       traceparent,
     ),
-    body: JSON.stringify({ projectId, sessionId, channel, variables, ...(call ? { call } : {}) }),
+    body: JSON.stringify({ projectId, sessionId, channel, variables, call }),
     timeoutMs: config.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxResponseBytes: MAX_RESPONSE_BYTES,
     signal,

@@ -52,8 +52,8 @@ export function queryOf(
   return {
     query: query === undefined ? words : render(query),
     options: {
-      ...(topK === undefined ? {} : { topK }),
-      ...(scoreThreshold === undefined ? {} : { scoreThreshold }),
+      topK,
+      scoreThreshold,
     },
   };
 }

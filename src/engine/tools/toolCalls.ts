@@ -202,8 +202,8 @@ function recordToolResult(
     name,
     ok,
     result: text,
-    ...(status === undefined ? {} : { status }),
-    ...(durationMs === undefined ? {} : { durationMs }),
+    status,
+    durationMs,
   });
   if (!ok) {
     deps.onToolFailed(session, { tool: name, status, durationMs });
@@ -242,7 +242,7 @@ async function runBuiltIn(
 ): Promise<CallResult> {
   const read = readBuiltInCall(name, argumentsText);
   const done = (text: string, value?: unknown) => ({
-    outcome: { ok: true, text, ...(value === undefined ? {} : { value }) },
+    outcome: { ok: true, text, value },
   });
   switch (read.kind) {
     case 'end_call': {

@@ -140,7 +140,7 @@ async function send(
     text: ok ? text : `HTTP ${status}: ${text}`,
     status,
     durationMs,
-    ...(value === undefined ? {} : { value }),
+    value,
   };
 }
 

@@ -189,7 +189,7 @@ export class Journal {
     { text, speech }: { readonly text: string; readonly speech?: MessageSpeech },
     spoken: SpokenTimes | undefined,
   ): void {
-    this.add({ role: 'user', content: text, ...(speech ? { speech } : {}), ...(spoken ? { spoken } : {}) });
+    this.add({ role: 'user', content: text, speech, spoken });
   }
 
   /** @see AnswerWaits.begin */

@@ -127,7 +127,7 @@ function toResult({ content, structuredContent, isError = false }: CallResult): 
   const isStructured = typeof structuredContent === 'object' && structuredContent !== null;
   const text = words.length > 0 || !isStructured ? words.join('\n') : JSON.stringify(structuredContent);
   const value = isStructured ? structuredContent : parseJson(text);
-  return { ok: !isError, text, ...(value === undefined ? {} : { value }) };
+  return { ok: !isError, text, value };
 }
 
 function parseJson(text: string): unknown {

@@ -31,7 +31,7 @@ export class ModelError extends CallwayError {
     const { cause, retryAfterSeconds } = options;
     super('internal', code, message, {
       cause,
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      retryAfterSeconds,
     });
     this.name = 'ModelError';
     this.beforeFirstToken = options.beforeFirstToken ?? true;

@@ -55,7 +55,7 @@ export function createSocketRecognizer(
   return {
     name: protocol.name,
     detectsTurns: protocol.detectsTurns,
-    ...(protocol.maxAgeMs === undefined ? {} : { maxAgeMs: protocol.maxAgeMs }),
+    maxAgeMs: protocol.maxAgeMs,
     connect(options, onEvent) {
       const connection = new SocketConnection(protocol, deps, options, onEvent, () =>
         connections.delete(connection),

@@ -37,7 +37,7 @@ export function createLocalSpeechToText({ searchPath }: { readonly searchPath: s
       const widened = resamplerOf(TELEPHONE_RATE_HZ, RECOGNIZER_SAMPLE_RATE_HZ);
       const utterance = pocketsphinx.open({
         isNarrowband: true,
-        ...(expectedAnswers ? { expectedAnswers } : {}),
+        expectedAnswers,
       });
       const removal = new NoiseRemoval(suppression, TELEPHONE_RATE_HZ, (frame) => {
         for (const piece of widened(frame)) utterance.push(piece);

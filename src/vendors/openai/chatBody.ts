@@ -81,7 +81,7 @@ function wireTool({ name, description, parameters }: ToolDefinition) {
     type: 'function' as const,
     function: {
       name,
-      ...(description === undefined ? {} : { description }),
+      description,
       parameters: { ...(parameters ?? { type: 'object', properties: {} }) },
     },
   };

@@ -142,6 +142,6 @@ function readUsage(value: unknown): Usage | undefined {
     promptTokens,
     completionTokens,
     totalTokens: asCount(value.total_tokens) ?? promptTokens + completionTokens,
-    ...(cachedTokens === undefined ? {} : { cachedTokens }),
+    cachedTokens,
   };
 }

@@ -71,7 +71,7 @@ async function open(
         voice,
         input: text,
         response_format: 'pcm',
-        ...(speed === undefined ? {} : { speed }),
+        speed,
         ...instructionsFor(model, language, instructions),
       },
       { signal },

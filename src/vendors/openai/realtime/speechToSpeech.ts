@@ -272,7 +272,7 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
 
   #emitText(responseId: string | undefined, text: string, speechId?: string): void {
     if (text === '') return;
-    this.#responses.emit(responseId, { type: 'text', text, ...(speechId === undefined ? {} : { speechId }) });
+    this.#responses.emit(responseId, { type: 'text', text, speechId });
   }
 
   /** Reads a tool call. A server may send it with its item, with the whole response, or with both. */
