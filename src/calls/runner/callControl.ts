@@ -119,8 +119,7 @@ export class CallControl {
   /**
    * Passes a request on to the node that runs the call.
    *
-   * @throws {CallwayError} 404 `call_not_found`, 503 `call_unavailable`, or as {@link SupervisedCall.perform} and
-   *   {@link CallParticipants.perform}
+   * @throws {CallwayError} 404 `call_not_found`, 503 `call_unavailable`, or as {@link LiveCall.perform}
    */
   async ask<Name extends Exclude<CallRequestName, ReadingName>>(
     projectId: string,
