@@ -20,6 +20,11 @@ import type {
 } from '../../models/ports/streamingTextToSpeech.ts';
 import type { AgentVoice } from '../../models/ports/textToSpeech.ts';
 import { firstAudible, resamplerTo } from './speechSynthesis.ts';
+import {
+  type StreamedTextEvent,
+  type StreamedTextState,
+  streamedTextTransition,
+} from './streamedTextState.ts';
 
 /** The longest time from the first words to their sound, and between two sounds of a text that is complete. */
 const SOUND_TIMEOUT_MS = 1500;
@@ -55,7 +60,7 @@ export interface StreamedTextDeps {
   readonly clock: Clock;
 }
 
-/** One text at the vendor, which is given words as they are needed. */
+/** One text at the vendor, which is given words as they are needed. @see streamedTextTransition */
 export class StreamedText {
   readonly #deps: StreamedTextDeps;
   readonly #text: WrittenText;
@@ -67,8 +72,7 @@ export class StreamedText {
   #writtenMs = 0;
   /** The part of `#writtenMs` that is known to have sounded. */
   #soundedMs = 0;
-  #isEnded = false;
-  #isPaused = false;
+  #state: StreamedTextState = 'opening';
   #lengthMs = 0;
   #hasSound = false;
   #activeAtMs = 0;
@@ -149,11 +153,9 @@ export class StreamedText {
       this.#writePart(stream, nextPart(text, this.#written, end, pronunciations));
     }
     if (!isComplete || this.#isEnded) return;
-    this.#isEnded = true;
-    if (this.#writtenWords.length > 0) {
-      stream.end();
-      this.#expectSound('stopped in the middle of a text');
-    } else this.#settle(undefined);
+    this.#apply('text_ended');
+    if (this.#writtenWords.length > 0) stream.end();
+    else this.#settle(undefined);
   }
 
   #writePart(stream: SynthesisStream, end: number): void {
@@ -169,8 +171,7 @@ export class StreamedText {
     stream.write(said.text);
     // A vendor waits for the rest of a sentence, but not for the next one.
     const isEnough = this.#written >= 2 * CHUNK_CHARACTERS || /[.!?。！？]\s*$/u.test(part);
-    if (!this.#hasSound && !this.#soundTimer && isEnough && this.#writtenWords.length > 0)
-      this.#expectSound('did not start in time');
+    if (isEnough && this.#writtenWords.length > 0) this.#apply('enough_written');
   }
 
   /** Whether enough is to be heard, or asked for. */
@@ -187,13 +188,12 @@ export class StreamedText {
     this.#recheck?.cancel();
     this.#recheck = this.#deps.clock.setTimer(() => {
       if (!this.#stream) return;
-      if (this.#isPaused && (this.#sink.aheadMs?.() ?? 0) < LOOKAHEAD_MS) {
-        this.#isPaused = false;
+      if (this.#isHeld && (this.#sink.aheadMs?.() ?? 0) < LOOKAHEAD_MS) {
+        this.#apply('needed_again');
         this.#stream.resume();
-        if (this.#isEnded) this.#expectSound('stopped in the middle of a text');
       }
       this.#write(this.#stream);
-      if (this.#isPaused) this.#recheckSoon();
+      if (this.#isHeld) this.#recheckSoon();
     }, RECHECK_MS);
   }
 
@@ -235,19 +235,29 @@ export class StreamedText {
       return;
     }
     this.#hasSound ||= firstAudible(samples) >= 0;
-    if (this.#isEnded) this.#expectSound('stopped in the middle of a text');
-    else if (this.#hasSound) this.#soundTimer?.cancel();
+    if (this.#isEnded || this.#hasSound) this.#apply('sound');
     this.#resample(samples);
-    if (this.#isPaused || (this.#sink.aheadMs?.() ?? 0) < MAX_AHEAD_MS) return;
-    this.#isPaused = true;
-    this.#soundTimer?.cancel();
+    if (this.#isHeld || (this.#sink.aheadMs?.() ?? 0) < MAX_AHEAD_MS) return;
+    this.#apply('far_ahead');
     this.#stream?.pause();
     this.#recheckSoon();
   }
 
-  #expectSound(problem: string): void {
-    this.#soundTimer?.cancel();
-    if (this.#isPaused) return;
+  /** Whether the whole text was written. */
+  get #isEnded(): boolean {
+    return this.#state === 'ending' || this.#state === 'held_ending';
+  }
+
+  get #isHeld(): boolean {
+    return this.#state === 'held' || this.#state === 'held_ending';
+  }
+
+  #apply(event: StreamedTextEvent): void {
+    const { state, wait } = streamedTextTransition(this.#state, event);
+    this.#state = state;
+    if (wait) this.#soundTimer?.cancel();
+    if (wait !== 'begin') return;
+    const problem = state === 'due' ? 'did not start in time' : 'stopped in the middle of a text';
     const expire = () => this.#settle(this.#failure('model_unavailable', problem));
     this.#soundTimer = this.#deps.clock.setTimer(expire, SOUND_TIMEOUT_MS);
   }
