@@ -6,7 +6,7 @@ import type { Clock } from '../base/values/clock.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { SessionHistory } from '../conversation/turns/sessionHistory.ts';
 import { callerMessages } from '../conversation/turns/unansweredMessages.ts';
-import type { BotClip, TextPart } from '../dialects/textDialect.ts';
+import type { BotClip } from '../dialects/textDialect.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { Session, SessionMessage } from '../engine/session/session.ts';
 import { type CurrentNode, type Delivered, TurnCancelledError } from '../engine/turn/delivery.ts';
@@ -17,7 +17,7 @@ import type { CallCommand } from '../media/agentStream/streamClient.ts';
 import { MUSIC_RATE_HZ } from '../media/session/holdMusic.ts';
 import type { SpokenAnswer } from '../models/ports/chatModel.ts';
 import { BOT_NODE, DTMF_DIGITS } from './botNode.ts';
-import { BotWords } from './botWords.ts';
+import { type BotItem, BotWords } from './botWords.ts';
 import type { FetchClip, TextBot, TextBotListener } from './textBot.ts';
 
 /** A bot that has begun to answer, and says neither more nor that it has finished, has finished. */
@@ -28,6 +28,12 @@ const NO_USAGE = { modelCalls: 0, promptTokens: 0, completionTokens: 0, totalTok
 const SPEAKING: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'user_message', 'say']);
 /** The bot has something to say by itself. */
 const BOT_TURN: TurnInput = { kind: 'say', text: '' };
+
+/** The way in which words are said. */
+interface Manner {
+  readonly interruptible: boolean;
+  readonly language?: string | undefined;
+}
 
 export interface BotConversationDeps {
   readonly session: Session;
@@ -201,21 +207,21 @@ export class BotConversation {
       // Words of two nodes share no sentence.
       if (mannerOf(item) !== manner) await delivery?.onNode(this.#nodeOf(item), false);
       manner = mannerOf(item);
-      const isLast =
-        item.kind === 'clip' ? await this.#play(item, speak, signal) : await this.#say(item, speak);
-      if (isLast) return false;
+      if (await this.#say(item, speak, signal)) return false;
     }
   }
 
-  /** @returns Whether nothing follows. */
-  async #say({ text, isLast }: TextPart, speak: TurnSink): Promise<boolean> {
-    if (text !== '') await speak({ type: 'text', text });
-    return isLast;
-  }
-
   /** @returns Whether nothing follows so far. */
-  async #play(clip: BotClip, speak: TurnSink, signal: AbortSignal): Promise<boolean> {
-    const speech = await this.#clip(clip, signal);
+  async #say(
+    item: Extract<BotItem, { kind: 'text' | 'clip' }>,
+    speak: TurnSink,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (item.kind === 'text') {
+      if (item.text !== '') await speak({ type: 'text', text: item.text });
+      return item.isLast;
+    }
+    const speech = await this.#clip(item, signal);
     if (speech) await speak({ type: 'speech', speech });
     return this.#words.isEmpty;
   }
@@ -267,20 +273,11 @@ export class BotConversation {
       this.#words.add({ kind: 'lost', error: lost('The bot sends more than a call can say') });
   }
 
-  #nodeOf({
-    interruptible,
-    ...item
-  }: {
-    interruptible: boolean;
-    language?: string | undefined;
-  }): CurrentNode {
-    const current = item.language === undefined ? this.#current : this.#nodeIn(item.language);
+  #nodeOf({ interruptible, language }: Manner): CurrentNode {
+    const current = language === undefined ? this.#current : this.#nodeIn(language);
     if (interruptible) return current;
-    const { node } = current;
-    return {
-      ...current,
-      node: { ...node, data: { ...node.data, interruption: 'off' } } as CurrentNode['node'],
-    };
+    const data = { ...BOT_NODE.data, interruption: 'off' };
+    return { ...current, node: { ...BOT_NODE, data } as CurrentNode['node'] };
   }
 
   #nodeIn(language: string | undefined): CurrentNode {
@@ -302,14 +299,8 @@ export class BotConversation {
   }
 }
 
-/** Returns the way in which words are said, for comparison. */
-function mannerOf({
-  interruptible,
-  language,
-}: {
-  interruptible: boolean;
-  language?: string | undefined;
-}): string {
+/** Returns what two manners are compared by. */
+function mannerOf({ interruptible, language }: Manner): string {
   return `${interruptible} ${language}`;
 }
 

@@ -224,13 +224,10 @@ export class TextSession {
   }
 
   /** The gateway does not say when the caller stopped: the latency counts from its message. */
-  #timestamps({ kind }: Pick<TurnInput, 'kind'> = BEGIN): TurnTimestamps {
+  #timestamps({ kind } = BEGIN): TurnTimestamps {
     const atMs = this.#nowMs;
-    return {
-      lastVoicedMs: kind === 'dtmf' ? this.#turns.lastDigitMs : atMs,
-      endpointStreamMs: atMs,
-      endpointAtMs: atMs,
-    };
+    const lastVoicedMs = kind === 'dtmf' ? this.#turns.lastDigitMs : atMs;
+    return { lastVoicedMs, endpointStreamMs: atMs, endpointAtMs: atMs };
   }
 
   get #isOver(): boolean {

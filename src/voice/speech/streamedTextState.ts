@@ -22,14 +22,11 @@ const NEXT: Readonly<
   held_ending: { needed_again: 'ending' },
 };
 
-export interface StreamedTextStep {
-  readonly state: StreamedTextState;
-  /** What becomes of the wait for sound; undefined where it goes on as it is. */
-  readonly wait: 'begin' | 'end' | undefined;
-}
-
-/** Decides whether a vendor is waited for; an event that its state does not know changes nothing. */
-export function streamedTextTransition(state: StreamedTextState, event: StreamedTextEvent): StreamedTextStep {
+/** Decides whether a vendor is waited for; an event that its state does not know changes neither. */
+export function streamedTextTransition(
+  state: StreamedTextState,
+  event: StreamedTextEvent,
+): { readonly state: StreamedTextState; readonly wait: 'begin' | 'end' | undefined } {
   const next = NEXT[state][event];
   if (next === undefined) return { state, wait: undefined };
   return { state: next, wait: next === 'due' || next === 'ending' ? 'begin' : 'end' };
