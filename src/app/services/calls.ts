@@ -8,7 +8,7 @@ import { notifyTrunksChanged } from '../../calls/nodes/nodeBus.ts';
 import { type NodeRegistrationDeps, registerNode } from '../../calls/nodes/nodeRegistration.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { CallControl } from '../../calls/runner/callControl.ts';
-import { CallFinisher } from '../../calls/runner/callFinisher.ts';
+import { CallFinisher, type CallFinisherDeps } from '../../calls/runner/callFinisher.ts';
 import { type AcceptCallDeps, acceptCall } from '../../calls/setup/acceptCall.ts';
 import { type DueCallsDeps, dueCallsWork } from '../../calls/setup/dueCalls.ts';
 import { readTrunkHealth } from '../../calls/trunks/trunkHealth.ts';
@@ -45,12 +45,11 @@ export interface BuiltCalls extends SharedPorts {
   close(): Promise<void>;
 }
 
-/** @param onFact - Webhooks may be due. */
 export function buildCalls(
   node: NodeContext,
   conversations: ConversationEngine,
   recordings: CallRecordings,
-  onFact: () => void,
+  recordFact: CallFinisherDeps['recordFact'],
 ): BuiltCalls {
   const { storage, liveEvents, clock, makeId, nodeId, logger, onError } = node;
   const { calls, projects } = storage.stores;
@@ -69,7 +68,7 @@ export function buildCalls(
   const finisher = new CallFinisher({
     calls,
     conversations,
-    recordFact: storage.outbox.recordFact,
+    recordFact,
     recoverInterruptedTurn: ({ projectId, sessionId }) =>
       recoverInterruptedTurn(
         { sessions: storage.stores.sessions, checkpoints: node.turnCheckpoints, clock },
@@ -83,7 +82,6 @@ export function buildCalls(
     usage: node.usage,
     liveEvents,
     recordingUrl: (key) => recordings.url(key),
-    onFact,
     now: clock.now,
     onError,
   });

@@ -28,7 +28,10 @@ export async function buildServices(node: NodeContext) {
   });
   // Before what its workers use: they hand over their jobs first.
   lifecycle.onClose(() => node.jobs.close());
-  const calls = buildCalls(node, conversations, recordings.calls, () => webhooks.dispatcher.wake());
+  const calls = buildCalls(node, conversations, recordings.calls, async (...fact) => {
+    await storage.outbox.recordFact(...fact);
+    webhooks.dispatcher.wake();
+  });
   lifecycle.onClose(() => calls.close());
   const { mediaFiles: store } = storage.stores;
   const mediaFiles = new MediaFiles({ store, files: knowledge.files, makeId, onError });

@@ -30,7 +30,7 @@ export interface CallEnd extends CallChange {
 export interface CallFinisherDeps {
   readonly calls: Pick<CallStore, 'find' | 'update' | 'completeRecording' | 'markSettled'>;
   readonly conversations: Pick<ConversationEngine, 'find' | 'end'>;
-  /** Records for the webhooks that this has happened. */
+  /** Records for the webhooks that this has happened, and wakes what sends them. */
   readonly recordFact: (
     instanceId: string,
     event: 'call.ended' | 'recording.ready',
@@ -44,8 +44,6 @@ export interface CallFinisherDeps {
   readonly liveEvents?: LiveEvents | undefined;
   /** Returns a signed link. Default: no link. @param key - The stored recording's key. */
   readonly recordingUrl?: (key: string) => string;
-  /** Called when webhooks may be due. */
-  readonly onFact: () => void;
   /** Stores what was said in a turn whose node failed. */
   readonly recoverInterruptedTurn: (call: Pick<Call, 'projectId' | 'sessionId'>) => Promise<void>;
   readonly now: () => number;
@@ -102,17 +100,15 @@ export class CallFinisher {
 
   /** Does what is left to do for an ended call. */
   async settle(call: Call): Promise<void> {
-    const { recordFact, onFact, now, calls } = this.#deps;
+    const { recordFact, now, calls } = this.#deps;
     await this.#releaseSlots(call);
     await this.#endSession(call);
     await recordFact(call.instanceId, 'call.ended', new Date(call.endedAt ?? now()));
     if (expectsRecording(call)) {
-      onFact();
       // Continued by completeRecording.
       if (!isRecordingFinal(call)) return;
       await recordFact(call.instanceId, 'recording.ready', new Date(now()));
     }
-    onFact();
     await calls.markSettled(call.id);
   }
 

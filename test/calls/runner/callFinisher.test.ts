@@ -53,7 +53,6 @@ const deps: CallFinisherDeps = {
   lock: unused<NumberLock>('lock', { release: (_projectId, number) => step(`lock ${number}`) }),
   slots: unused<TrunkSlots>('slots', { release: (trunkId) => step(`channel ${trunkId}`) }),
   limiter: { endCall: ({ id }) => step(`slot of ${id}`) },
-  onFact: () => undefined,
   recoverInterruptedTurn: async () => {
     if (failing === 'recovery') await step('recovery');
   },
