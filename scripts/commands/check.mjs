@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { runCaptured } from '../lib/child.mjs';
 import { ensureConsoleDependencies } from '../lib/consoleBuild.mjs';
 import { ensureDependencies } from '../lib/dependencies.mjs';
+import { findWideDependencies } from '../lib/dependencyRules.mjs';
 import { findFragments } from '../lib/docstrings.mjs';
 import { dependencyProgram, root } from '../lib/paths.mjs';
 import { writeConsoleTypes } from './consoleTypes.mjs';
@@ -30,15 +31,13 @@ export async function run() {
       return { title, ok, output, seconds: (performance.now() - startedMs) / 1000 };
     }),
   );
-  const startedMs = performance.now();
-  const fragments = findFragments(['src', 'sip', 'offline']);
-  const seconds = (performance.now() - startedMs) / 1000;
-  results.push({
-    title: 'docstrings are sentences',
-    ok: fragments.length === 0,
-    output: fragments.join('\n'),
-    seconds,
-  });
+  const rules = { 'docstrings are sentences': findFragments, 'dependencies are small': findWideDependencies };
+  for (const [title, find] of Object.entries(rules)) {
+    const startedMs = performance.now();
+    const found = find(['src', 'sip', 'offline']);
+    const seconds = (performance.now() - startedMs) / 1000;
+    results.push({ title, ok: found.length === 0, output: found.join('\n'), seconds });
+  }
   for (const { title, ok, output, seconds } of results) {
     console.log(`${ok ? 'ok    ' : 'FAILED'} ${title} (${seconds.toFixed(1)} s)`);
     if (output.trim()) console.log(output.trimEnd());

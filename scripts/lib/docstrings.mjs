@@ -12,14 +12,24 @@ const FRAGMENT = /(?:\/\*\*|@(?:param|property) \S+ -|@returns)[\s*]+((?:Of|That
  * @returns {string[]} A line `file:line: text` for each fragment.
  */
 export function findFragments(folders) {
+  return readSources(folders).flatMap(({ file, source }) =>
+    fragmentsOf(source).map((found) => `${file}:${found}`),
+  );
+}
+
+/**
+ * Reads all sources of some folders.
+ *
+ * @param {readonly string[]} folders - The folders, relative to the root.
+ * @returns {{ file: string, source: string }[]} The path from the root and the text of each TypeScript file.
+ */
+export function readSources(folders) {
   return folders
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true }).map((path) => `${folder}/${path}`),
     )
     .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) =>
-      fragmentsOf(readFileSync(join(root, file), 'utf8')).map((found) => `${file}:${found}`),
-    );
+    .map((file) => ({ file, source: readFileSync(join(root, file), 'utf8') }));
 }
 
 /**
