@@ -187,6 +187,20 @@ describe('An interruption', () => {
     await call.hangUp();
   });
 
+  test('before anything was heard waits for a caller who goes on speaking', async () => {
+    const call = await textCall({ answer: (index) => (index === 0 ? GREETING : LONG) });
+    await call.advance(SPOKEN_MS);
+    await call.says('I would like');
+    await call.gateway('interrupted', { heard: '', heardMs: 0 });
+    await call.advance(1500);
+    await call.gateway('words', { text: 'a', language: undefined, isFinal: false });
+    await call.advance(1500);
+    await call.says('a table.');
+    await call.advance(SPOKEN_MS);
+    await call.hangUp();
+    expect(call.transcript()[1]).toBe('user: I would like a table.');
+  });
+
   test('is not offered where the node forbids it', async () => {
     const call = await textCall({
       answer: () => GREETING,

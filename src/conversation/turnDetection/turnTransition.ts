@@ -67,7 +67,9 @@ function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnSte
     case 'finished_text':
       return onFinishedInput(state, { transcript: event.text }, context);
     case 'partial_text':
-      return withoutEffects(state.phase === 'idle' ? { ...state, sinceMs: context.atMs } : state);
+      // A silence begins anew, as does the wait for the rest of a question.
+      if (state.phase !== 'idle' && state.phase !== 'listening') return withoutEffects(state);
+      return withoutEffects({ ...state, sinceMs: context.atMs });
     case 'gateway_interrupted':
       return onGatewayInterrupted(state, event.heard, context);
     case 'agent_started_speaking':
