@@ -153,7 +153,7 @@ function readMark(mark: Fields | undefined, gateway: GatewayMessageHandler): boo
   const outcome: MarkReport['outcome'] | undefined =
     mark?.outcome === 'played' || mark?.outcome === 'cleared' ? mark.outcome : undefined;
   const position = positionOf(fieldsOf(mark?.position));
-  gateway.mark(name, { ...(outcome && { outcome }), ...(position && { position }) });
+  gateway.mark(name, { outcome, position });
   return true;
 }
 

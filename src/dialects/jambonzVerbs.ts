@@ -59,7 +59,7 @@ function statusOf(value: unknown): string {
 }
 
 export function acknowledge(msgid: string, verbs?: readonly object[]): string {
-  return JSON.stringify({ type: 'ack', msgid, ...(verbs ? { data: verbs } : {}) });
+  return JSON.stringify({ type: 'ack', msgid, data: verbs });
 }
 
 /** Replaces what the call does at the moment. */

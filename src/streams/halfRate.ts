@@ -23,7 +23,7 @@ function halfRate(dialect: DialectServer): DialectServer {
   const up = streamResampler(VOICE_RATE_HZ, WIRE_RATE_HZ);
   return {
     confirmsClear: dialect.confirmsClear,
-    ...(dialect.endsByClose && { endsByClose: true }),
+    endsByClose: dialect.endsByClose,
     readStart: (message) => dialect.readStart(message),
     read: (message, gateway) => dialect.read(message, halved(gateway, down)),
     play: (samples) => dialect.play(up(samples)),
@@ -50,7 +50,7 @@ function halved(
       name,
       { outcome, position }: Partial<Pick<MarkReport, 'outcome'>> & { position?: PlayoutPosition } = {},
     ) {
-      gateway.mark(name, { ...(outcome && { outcome }), ...(position && { position: halfOf(position) }) });
+      gateway.mark(name, { outcome, position: position && halfOf(position) });
     },
     cleared: (position) => gateway.cleared(halfOf(position)),
   };

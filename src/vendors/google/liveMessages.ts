@@ -73,10 +73,10 @@ export function setupMessage(
       model: model.startsWith('models/') ? model : `models/${model}`,
       generationConfig: {
         responseModalities: ['AUDIO'],
-        ...(voice ? { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } } } : {}),
+        speechConfig: voice ? { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } } : undefined,
       },
       systemInstruction: { parts: [{ text: instructions }] },
-      ...(tools.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
+      tools: tools.length > 0 ? [{ functionDeclarations }] : undefined,
       realtimeInputConfig: { automaticActivityDetection: { disabled: true } },
       inputAudioTranscription: {},
       outputAudioTranscription: {},

@@ -80,7 +80,7 @@ function liveInput(model: string, given: unknown): InputOf {
   return (asked) => ({
     transcription: { model, delay, language: languageCode(asked.language), ...expected(model, asked) },
     turn_detection: null,
-    ...(noise_reduction ? { noise_reduction: { type: noise_reduction } } : {}),
+    noise_reduction: noise_reduction ? { type: noise_reduction } : undefined,
   });
 }
 
@@ -93,7 +93,7 @@ function turnInput(model: string, given: unknown): InputOf {
       turn_detection === 'semantic_vad'
         ? { type: turn_detection, eagerness }
         : { type: turn_detection, silence_duration_ms },
-    ...(noise_reduction ? { noise_reduction: { type: noise_reduction } } : {}),
+    noise_reduction: noise_reduction ? { type: noise_reduction } : undefined,
   });
 }
 
@@ -101,8 +101,8 @@ function turnInput(model: string, given: unknown): InputOf {
 function expected(model: string, { keyterms = [], languages = [] }: ProtocolOptions): object {
   if (takesKeywords(model))
     return {
-      ...(keyterms.length > 0 ? { keywords: keyterms } : {}),
-      ...(languages.length > 0 ? { languages: [...new Set(languages.map((tag) => languageCode(tag)))] } : {}),
+      keywords: keyterms.length > 0 ? keyterms : undefined,
+      languages: languages.length > 0 ? [...new Set(languages.map((tag) => languageCode(tag)))] : undefined,
     };
   if (keyterms.length === 0 || isLiveModel(model)) return {};
   return { prompt: `Words that may be said: ${keyterms.join(', ')}` };
