@@ -5,6 +5,7 @@ import { ensureConsoleDependencies } from '../lib/consoleBuild.mjs';
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { findWideDependencies } from '../lib/dependencyRules.mjs';
 import { findFragments } from '../lib/docstrings.mjs';
+import { findMutableFields } from '../lib/mutableFields.mjs';
 import { dependencyProgram, root } from '../lib/paths.mjs';
 import { writeConsoleTypes } from './consoleTypes.mjs';
 
@@ -31,7 +32,11 @@ export async function run() {
       return { title, ok, output, seconds: (performance.now() - startedMs) / 1000 };
     }),
   );
-  const rules = { 'docstrings are sentences': findFragments, 'dependencies are small': findWideDependencies };
+  const rules = {
+    'docstrings are sentences': findFragments,
+    'dependencies are small': findWideDependencies,
+    'classes have few mutable fields': findMutableFields,
+  };
   for (const [title, find] of Object.entries(rules)) {
     const startedMs = performance.now();
     const found = find(['src', 'sip', 'offline']);
