@@ -11,8 +11,8 @@ import type {
 } from '../../models/ports/streamingSpeechToText.ts';
 import { VAD_FRAME_MS } from '../../models/ports/voiceActivity.ts';
 import type { ThreadTime } from '../threadTime.ts';
-import { SpokenText } from './spokenText.ts';
 import type { FrameContext, Transcription } from './transcription.ts';
+import { UtteranceText } from './utteranceText.ts';
 
 /** Frames of silence that go to the recognizer as one message, which costs more than its audio. */
 const SILENT_FRAMES = 4;
@@ -71,7 +71,7 @@ interface Closing {
 export class StreamTranscription implements Transcription {
   readonly #deps: StreamTranscriptionDeps;
   readonly #connection: RecognitionConnection;
-  readonly #text = new SpokenText();
+  readonly #text = new UtteranceText();
   readonly #silence: Int16Array;
   /** The samples that were not sent yet. */
   readonly #message: Int16Array;

@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 10_000;
  * The words of an open utterance, from a recognizer's transcripts of turns. The recognizer's turns and the utterances of
  * a voice session need not begin and end together.
  */
-export class SpokenText {
+export class UtteranceText {
   /** The words of ended turns of the open utterance. */
   #ended = '';
   /** The recognizer's current turn, as it has told it last. */

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import type { RecognitionEvent } from '../../../src/models/ports/streamingSpeechToText.ts';
-import { SpokenText } from '../../../src/voice/recognition/spokenText.ts';
+import { UtteranceText } from '../../../src/voice/recognition/utteranceText.ts';
 
-type TextEvent = Parameters<SpokenText['on']>[0];
+type TextEvent = Parameters<UtteranceText['on']>[0];
 
 const interim = (text: string): TextEvent => ({ type: 'interim', transcript: { text } });
 const final = (text: string): TextEvent => ({ type: 'final', transcript: { text } });
 const signal = (type: 'eager_end' | 'turn_resumed' | 'end_of_turn'): TextEvent => ({ type });
 
 const heard = (events: readonly TextEvent[]): string => {
-  const text = new SpokenText();
+  const text = new UtteranceText();
   for (const event of events) text.on(event);
   return text.text;
 };
@@ -39,7 +39,7 @@ test.each([
   ['Chinese characters', '我想訂位', '我想訂位兩個人', '兩個人'],
   ['revised words', 'a cable', 'a table for two', 'for two'],
 ])('Words of an earlier utterance in the same turn are not told again: %s', (_title, taken, whole, rest) => {
-  const text = new SpokenText();
+  const text = new UtteranceText();
   text.on(interim(taken));
   text.take();
   expect(text.text).toBe('');
@@ -48,7 +48,7 @@ test.each([
 });
 
 test('After the end of the turn, a closed utterance leaves nothing', () => {
-  const text = new SpokenText();
+  const text = new UtteranceText();
   text.on(final('Yes.'));
   text.on(signal('end_of_turn'));
   text.take();
@@ -64,13 +64,13 @@ test.each<[string, TextEvent[], boolean, boolean]>([
   ['a turn that is resumed', [interim('a'), signal('eager_end'), signal('turn_resumed')], false, true],
   ['a turn that has ended', [interim('a'), signal('end_of_turn')], true, false],
 ])('After %s the words are final: %#', (_what, events, isFinal, isTurnOpen) => {
-  const text = new SpokenText();
+  const text = new UtteranceText();
   for (const event of events) text.on(event);
   expect([text.isFinal, text.isTurnOpen]).toEqual([isFinal, isTurnOpen]);
 });
 
 test('The language is the one that was told last, until the utterance is closed', () => {
-  const text = new SpokenText();
+  const text = new UtteranceText();
   text.on({ type: 'interim', transcript: { text: 'Hola', language: 'es' } });
   text.on(interim('Hola a todos'));
   expect(text.transcript).toEqual({ text: 'Hola a todos', language: 'es' });
