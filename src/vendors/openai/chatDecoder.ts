@@ -5,14 +5,12 @@ import {
   type ChatEvent,
   type FinishReason,
   MAX_TOOL_CALLS,
+  type ToolCallDeltaEvent,
+  type ToolCallEvent,
   type Usage,
 } from '../../models/ports/chatModel.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
-import type { OpenAiEndpoint } from './endpoint.ts';
-import { streamedError } from './errors.ts';
-import { asArray, asCount, asText, isRecord } from './looseJson.ts';
-import { ToolCallAssembler } from './toolCallAssembler.ts';
-import { WellFormedText } from './wellFormedText.ts';
+import { asArray, asCount, asText, isRecord, type Redactor, streamedError } from './errors.ts';
 
 /** The longest answer. It ends the answer of a model that repeats itself. */
 const MAX_ANSWER_CHARACTERS = 1_000_000;
@@ -27,9 +25,20 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 };
 
 export interface ChatDecoderOptions {
-  readonly endpoint: Pick<OpenAiEndpoint, 'redact'>;
+  readonly endpoint: Redactor;
   readonly makeId: MakeId;
   readonly requestedModel: string;
+}
+
+interface Draft {
+  readonly index: number;
+  /** The index that the endpoint sent; it may be missing, and several calls may share one. */
+  readonly wireIndex: number | undefined;
+  readonly wireId: string;
+  readonly id: string;
+  name: string;
+  arguments: string;
+  isAnnounced: boolean;
 }
 
 /** Decodes the chunks of one answer, or a whole completion where an endpoint does not stream. */
@@ -144,4 +153,111 @@ function readUsage(value: unknown): Usage | undefined {
     totalTokens: asCount(value.total_tokens) ?? promptTokens + completionTokens,
     cachedTokens,
   };
+}
+
+/**
+ * Assembles tool calls from an endpoint's deltas. Endpoints differ: some leave out `index` or use 0 for every call and
+ * tell calls apart by their ids, some leave out ids, some repeat id and name in every delta, some send arguments as an
+ * object. A call is announced with its first arguments, so that a name that comes in several deltas is complete.
+ */
+class ToolCallAssembler {
+  readonly #makeId: MakeId;
+  readonly #drafts: Draft[] = [];
+  #isFinished = false;
+
+  constructor(makeId: MakeId) {
+    this.#makeId = makeId;
+  }
+
+  get count(): number {
+    return this.#drafts.length;
+  }
+
+  /** @param delta - One element of a chunk's `tool_calls`; anything else is ignored. */
+  add(delta: unknown): ToolCallDeltaEvent[] {
+    if (this.#isFinished || !isRecord(delta)) return [];
+    const called = isRecord(delta.function) ? delta.function : {};
+    const name = asText(called.name);
+    const wireIndex = typeof delta.index === 'number' ? delta.index : undefined;
+    const draft = this.#findOrAdd(wireIndex, asText(delta.id), name);
+    if (!draft) return [];
+    if (!draft.isAnnounced && name !== draft.name) draft.name += name;
+    const argumentsDelta = isRecord(called.arguments)
+      ? JSON.stringify(called.arguments)
+      : asText(called.arguments);
+    if (argumentsDelta === '') return [];
+    draft.arguments += argumentsDelta;
+    return draft.name === '' ? [] : [announce(draft, argumentsDelta)];
+  }
+
+  /** @returns Announcements that are left and then every call, in order; nothing the second time. */
+  finish(): (ToolCallDeltaEvent | ToolCallEvent)[] {
+    if (this.#isFinished) return [];
+    this.#isFinished = true;
+    return this.#drafts
+      .filter(({ name }) => name !== '')
+      .flatMap((draft) => {
+        const { index, id, name } = draft;
+        const json = draft.arguments.trim() === '' ? '{}' : draft.arguments;
+        const call: ToolCallEvent = { type: 'tool_call', index, id, name, arguments: json };
+        return draft.isAnnounced ? [call] : [announce(draft, json), call];
+      });
+  }
+
+  #findOrAdd(wireIndex: number | undefined, wireId: string, name: string): Draft | undefined {
+    const known = this.#drafts.findLast((draft) => isSameCall(draft, wireIndex, wireId));
+    if (known) return known;
+    // A delta with neither a name nor an id belongs to no call.
+    if (name === '' && wireId === '') return undefined;
+    const id = wireId === '' ? `call_${this.#makeId().replaceAll('-', '')}` : wireId;
+    const index = this.#drafts.length;
+    const draft = { index, wireIndex, wireId, id, name: '', arguments: '', isAnnounced: false };
+    this.#drafts.push(draft);
+    return draft;
+  }
+}
+
+function announce(draft: Draft, argumentsDelta: string): ToolCallDeltaEvent {
+  const { index, id, name } = draft;
+  if (draft.isAnnounced) return { type: 'tool_call_delta', index, argumentsDelta };
+  draft.isAnnounced = true;
+  return { type: 'tool_call_delta', index, id, name, argumentsDelta };
+}
+
+function isSameCall(draft: Draft, wireIndex: number | undefined, wireId: string): boolean {
+  if (wireId !== '' && draft.wireId !== '' && wireId !== draft.wireId) return false;
+  if (wireId !== '' && wireId === draft.wireId) return true;
+  if (wireIndex !== undefined) return wireIndex === draft.wireIndex;
+  return wireId === '';
+}
+
+/**
+ * Joins surrogate pairs that an endpoint splits between two chunks. A lone surrogate and NUL become U+FFFD: neither can
+ * be stored, and an endpoint refuses them when they are sent back.
+ */
+class WellFormedText {
+  #highSurrogate = '';
+
+  /** @returns The text up to the last whole character. */
+  add(chunk: string): string {
+    const text = this.#highSurrogate + chunk;
+    this.#highSurrogate = endsWithHighSurrogate(text) ? text.slice(-1) : '';
+    return clean(this.#highSurrogate === '' ? text : text.slice(0, -1));
+  }
+
+  /** @returns The remaining text. */
+  finish(): string {
+    const text = clean(this.#highSurrogate);
+    this.#highSurrogate = '';
+    return text;
+  }
+}
+
+function endsWithHighSurrogate(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last < 0xdc00;
+}
+
+function clean(text: string): string {
+  return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

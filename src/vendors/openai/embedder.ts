@@ -3,8 +3,7 @@ import type { Embedder, OpenAiEmbeddingModelName } from '../../models/ports/embe
 import { OPENAI_EMBEDDING_MODELS } from '../../models/ports/embedder.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
-import { refusalOf, toModelError } from './errors.ts';
-import { asArray, isRecord } from './looseJson.ts';
+import { asArray, isRecord, refusalOf, toModelError } from './errors.ts';
 
 /**
  * The texts of one request, well below what endpoints accept (2,048 texts, 300,000 tokens). Vectors of 3,072 numbers as

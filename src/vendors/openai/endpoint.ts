@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import type { WebSocketGuard } from '../../http/lookup.ts';
 import { createVendorFetch } from '../../models/http/vendorFetch.ts';
-import { isRecord } from './looseJson.ts';
+import { isRecord, type Redactor } from './errors.ts';
 
 /** The SDK would take it from the environment, which only the configuration reads. */
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -20,12 +20,10 @@ export interface EndpointOptions {
 }
 
 /** An OpenAI-compatible endpoint: the SDK's client over connections of its own. */
-export interface OpenAiEndpoint {
+export interface OpenAiEndpoint extends Redactor {
   readonly client: OpenAI;
   /** The host name without the port. */
   readonly host: string;
-  /** Removes the key, and everything that looks like one, from a text. */
-  redact(text: string): string;
   /** Closes the connections; running requests fail. Idempotent. */
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import { APIConnectionError, APIError } from 'openai';
-import type { Refusal } from '../../models/chat/refusals.ts';
+import type { ChatCompletionMessageParam } from 'openai/resources';
+import { type Refusal, type Remedy, without } from '../../models/chat/refusals.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
-import type { OpenAiEndpoint } from './endpoint.ts';
-import { asText, isRecord } from './looseJson.ts';
+import type { ChatBody } from './chatBody.ts';
 
 const MAX_QUOTE_CHARACTERS = 300;
 /** Client errors that a retry may overcome. */
@@ -15,7 +15,74 @@ const TOO_MANY_REQUESTS = 429;
 const LATE_REFUSAL =
   /jinja|chat template|system (?:message|role)|roles must alternate|not supported|unsupported|not support/i;
 
-type Redactor = Pick<OpenAiEndpoint, 'redact'>;
+export interface Redactor {
+  /** Removes the key, and everything that looks like one, from a text. */
+  redact(text: string): string;
+}
+
+/** Fields that no request goes without. */
+export const REQUIRED_FIELDS: readonly string[] = ['model', 'messages', 'stream', 'tools'];
+
+/**
+ * Lists the features that some models behind OpenAI-compatible endpoints refuse, and how a request does without each.
+ */
+export const REMEDIES: readonly Remedy<ChatBody>[] = [
+  {
+    // Models that reason before they answer have the limit under another name, since their thoughts count.
+    name: 'max_tokens in place of max_completion_tokens',
+    refusal: /max_completion_tokens/,
+    isIn: (body) => body.max_tokens !== undefined,
+    apply: ({ max_tokens = null, ...body }) => ({ ...body, max_completion_tokens: max_tokens }),
+  },
+  {
+    name: 'max_completion_tokens in place of max_tokens',
+    refusal: /max_completion_tokens/,
+    isIn: (body) => body.max_completion_tokens !== undefined,
+    apply: ({ max_completion_tokens = null, ...body }) => ({ ...body, max_tokens: max_completion_tokens }),
+  },
+  {
+    name: 'reasoning beside tools',
+    refusal: /tools.*reasoning_effort|reasoning_effort.*(?:tools|'none')/i,
+    isIn: (body) => body.tools !== undefined && body.reasoning_effort !== 'none',
+    apply: (body) => ({ ...body, reasoning_effort: 'none' }),
+  },
+  {
+    name: 'forced tool_choice',
+    refusal: /tool[_ ]choice/i,
+    isIn: ({ tool_choice: choice }) => choice === 'required' || typeof choice === 'object',
+    apply: (body) => ({
+      ...body,
+      messages: [...body.messages, { role: 'system', content: choicePrompt(body) }],
+      tool_choice: 'auto',
+    }),
+  },
+  without('stream_options', { isGuessed: true }),
+  {
+    name: 'json_schema',
+    refusal: /response_format|json_schema/,
+    isGuessed: true,
+    isIn: ({ response_format: format }) => format?.type === 'json_schema',
+    apply: (body) => ({
+      ...body,
+      messages: [...body.messages, ...schemaPrompt(body)],
+      response_format: { type: 'json_object' },
+    }),
+  },
+  // Several servers take a format or tools.
+  without('response_format', { refusal: /json mode|response mime type|grammar/i }),
+  without('temperature', { isGuessed: true }),
+  // Ollama and Google say what the effort becomes.
+  without('reasoning_effort', { refusal: /\bthink(?:ing)?\b/i, isGuessed: true }),
+  {
+    // Chat templates of several open models accept a system message only at the start.
+    name: 'system messages after the first',
+    refusal: /system|\broles?\b|jinja|chat template/i,
+    isVague: true,
+    isGuessed: true,
+    isIn: ({ messages }) => messages.some(({ role }, index) => role === 'system' && index > 0),
+    apply: (body) => ({ ...body, messages: mergeSystemMessages(body.messages) }),
+  },
+];
 
 /**
  * Maps what the SDK, or reading a response, threw. The endpoint's message is quoted, shortened and without keys, only
@@ -117,4 +184,69 @@ function systemCodeOf(error: unknown): string | undefined {
     if ('code' in cause && typeof cause.code === 'string') code = cause.code;
   }
   return code;
+}
+
+function choicePrompt({ tool_choice: choice }: ChatBody): string {
+  const isNamed = typeof choice === 'object' && choice.type === 'function';
+  return isNamed ? `Answer by calling the tool ${choice.function.name}.` : 'Answer by calling a tool.';
+}
+
+/** Returns a prompt with the schema, since plain JSON mode does not give the model the keys. */
+function schemaPrompt({ response_format: format }: ChatBody): ChatCompletionMessageParam[] {
+  if (format?.type !== 'json_schema' || !format.json_schema.schema) return [];
+  const content = `Answer with JSON of this schema: ${JSON.stringify(format.json_schema.schema)}`;
+  return [{ role: 'system', content }];
+}
+
+/** Moves system messages to the first one, and those after the conversation into its last user message. */
+function mergeSystemMessages(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
+  const lastOther = messages.findLastIndex(({ role }) => role !== 'system');
+  const instructions = messages.slice(0, Math.max(1, lastOther)).filter(({ role }) => role === 'system');
+  const finalInstructions = messages.slice(Math.max(1, lastOther + 1)).map(contentOf);
+  const conversation = messages.slice(0, lastOther + 1).filter(({ role }) => role !== 'system');
+  const last = conversation.at(-1);
+  const isUserLast = last?.role === 'user';
+  const finalTexts = isUserLast ? [contentOf(last), ...finalInstructions] : finalInstructions;
+  return joinUserMessages([
+    { role: 'system', content: instructions.map(contentOf).join('\n\n') },
+    ...(isUserLast ? conversation.slice(0, -1) : conversation),
+    ...(finalTexts.length > 0 ? [{ role: 'user' as const, content: finalTexts.join('\n\n') }] : []),
+  ]);
+}
+
+/** The same templates want the roles to alternate: an unanswered message and the next one become one. */
+function joinUserMessages(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
+  const joined: ChatCompletionMessageParam[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (message.role !== 'user' || last?.role !== 'user') joined.push(message);
+    else joined[joined.length - 1] = { role: 'user', content: `${contentOf(last)}\n\n${contentOf(message)}` };
+  }
+  return joined;
+}
+
+function contentOf({ content }: ChatCompletionMessageParam): string {
+  return typeof content === 'string' ? content : '';
+}
+
+/**
+ * Reads vendors' JSON field by field. A field of an unexpected type counts as absent, since one odd field must not fail
+ * the answer; a schema would run for every token.
+ */
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A number of tokens; endpoints that do not count send null, or -1. */
+export function asCount(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 ? value : undefined;
 }

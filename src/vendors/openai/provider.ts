@@ -1,4 +1,7 @@
+import type { MakeId } from '../../base/values/ids.ts';
 import type { ChatProvider } from '../../models/chat/chatClient.ts';
+import { Refusals, type RefusalsOptions } from '../../models/chat/refusals.ts';
+import { eventData } from '../../models/http/serverSentEvents.ts';
 import { OPENAI_EMBEDDING_MODELS } from '../../models/ports/embedder.ts';
 import { requireCredentials } from '../../models/ports/modelError.ts';
 import {
@@ -24,10 +27,11 @@ import type {
 import { vendorRecognizerDeps } from '../../models/recognition/socketRecognizer.ts';
 import { createDial } from '../../models/sockets/dial.ts';
 import { vendorSynthesizerDeps } from '../../models/synthesis/socketSynthesizer.ts';
-import { createOpenAiChat } from './chat.ts';
-import type { ChatBody } from './chatBody.ts';
+import { type ChatBody, chatBody } from './chatBody.ts';
+import { ChatDecoder } from './chatDecoder.ts';
 import { createOpenAiEmbedder } from './embedder.ts';
-import { createOpenAiEndpoint, OPENAI_BASE_URL, withVersion } from './endpoint.ts';
+import { createOpenAiEndpoint, OPENAI_BASE_URL, type OpenAiEndpoint, withVersion } from './endpoint.ts';
+import { REMEDIES, REQUIRED_FIELDS, refusalOf, toModelError } from './errors.ts';
 import { createReadAloud, readsAloud } from './realtime/readAloud.ts';
 import { createRealtimeSpeech } from './realtime/speechToSpeech.ts';
 import { createOpenAiRealtimeSpeechToText } from './realtimeSpeechToText.ts';
@@ -37,8 +41,53 @@ import { createOpenAiTextToSpeech } from './textToSpeech.ts';
 export const GOOGLE_BASE_URL = 'https://generativelanguage.googleapis.com';
 export const GOOGLE_PATH = '/v1beta/openai';
 
+export interface OpenAiChatDeps {
+  readonly endpoint: OpenAiEndpoint;
+  /** Makes ids for tool calls that the endpoint sent without one. */
+  readonly makeId: MakeId;
+  /** Reports each parameter that a model refuses, once. */
+  readonly onRefused: RefusalsOptions<ChatBody>['onLearned'];
+  /** The name of another vendor with the same API. Default: OpenAI's. */
+  readonly name?: string;
+  /** Adapts the request body to that vendor. */
+  readonly adapt?: (body: ChatBody) => ChatBody;
+}
+
 export function createChat({ credentials, makeId, onRefused, guard }: ChatOptions): ChatProvider {
   return createOpenAiChat({ endpoint: createOpenAiEndpoint({ ...credentials, guard }), makeId, onRefused });
+}
+
+/**
+ * A model behind an OpenAI-compatible chat completions endpoint.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat-streaming
+ */
+export function createOpenAiChat({
+  endpoint,
+  makeId,
+  onRefused,
+  name = 'openai',
+  adapt = (body) => body,
+}: OpenAiChatDeps): ChatProvider {
+  const { client } = endpoint;
+  const refusals = new Refusals<ChatBody>({
+    remedies: REMEDIES,
+    required: REQUIRED_FIELDS,
+    refusalOf,
+    redact: endpoint.redact,
+    onLearned: onRefused,
+  });
+  return {
+    name,
+    async open(request, signal) {
+      const response = await refusals.send(adapt(chatBody(request, endpoint.host)), (body) =>
+        client.chat.completions.create(body, { signal }).asResponse(),
+      );
+      return new ChatDecoder(await eventData(response), { endpoint, makeId, requestedModel: request.model });
+    },
+    toModelError: (error, beforeFirstToken) => toModelError(error, endpoint, beforeFirstToken),
+    close: () => endpoint.close(),
+  };
 }
 
 /**

@@ -10,8 +10,7 @@ import { DONE, type EventData, eventData } from '../../models/http/serverSentEve
 import { ModelError } from '../../models/ports/modelError.ts';
 import type { RecognitionOptions, SpeechToText, Transcript } from '../../models/ports/speechToText.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
-import { streamedError, toModelError } from './errors.ts';
-import { asText, isRecord } from './looseJson.ts';
+import { asText, isRecord, streamedError, toModelError } from './errors.ts';
 import { takesKeywords } from './vendor.ts';
 
 /** The longest hint; models ignore longer ones. */

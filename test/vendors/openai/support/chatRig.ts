@@ -3,8 +3,8 @@ import { type Clock, systemClock } from '../../../../src/base/values/clock.ts';
 import { createChatClient } from '../../../../src/models/chat/chatClient.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../../../src/models/ports/chatModel.ts';
 import { ModelError } from '../../../../src/models/ports/modelError.ts';
-import { createOpenAiChat, type OpenAiChatDeps } from '../../../../src/vendors/openai/chat.ts';
 import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../../src/vendors/openai/endpoint.ts';
+import { createOpenAiChat, type OpenAiChatDeps } from '../../../../src/vendors/openai/provider.ts';
 import { arrayFromAsync } from '../../../support/arrayFromAsync.ts';
 import {
   type Answer,
