@@ -151,13 +151,12 @@ async function checkAsBot(
     systemClock.setTimer(() => resolve(undefined), wait * 1000);
   });
   try {
-    const connected = await Promise.race([listener.connection, timeout]);
-    if (connected === undefined) return [fail('connect', `no gateway connected within ${wait} s`)];
-    const { socket, subprotocol } = connected;
+    const socket = await Promise.race([listener.connection, timeout]);
+    if (socket === undefined) return [fail('connect', `no gateway connected within ${wait} s`)];
     const findings = isTextDialect(bot)
       ? await checkTextGateway({ dialect: bot, socket, clock, durationMs: seconds * 1000 })
       : await checkGateway({ dialect, socket, clock });
-    return [pass('connect', subprotocol === '' ? 'without a subprotocol' : subprotocol), ...findings];
+    return [pass('connect', socket.protocol || 'without a subprotocol'), ...findings];
   } finally {
     listener.close();
   }

@@ -1,24 +1,14 @@
-import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock } from '../../base/values/clock.ts';
-import type {
-  DialectServer,
-  GatewayMessageHandler,
-  StreamDialect,
-  StreamMessage,
-  StreamStart,
-} from '../../dialects/dialect.ts';
+import type { StreamDialect, StreamMessage, StreamStart } from '../../dialects/dialect.ts';
 import { type DialectName, findAudioDialect } from '../../dialects/index.ts';
 import { shown } from '../../dialects/wire/botRules.ts';
 import type { MarkReport } from '../../media/agentStream/streamClient.ts';
-import { CLOSE_NORMAL, type StreamSocket } from '../transport/streamSocket.ts';
-import { closed, type Finding, fail, Problems, pass, skipped } from './finding.ts';
-import { connectionOf, follow } from './sockets.ts';
+import { CLOSE_NORMAL } from '../transport/streamSocket.ts';
+import { CheckedCall, type CheckedConnection, type Script } from './checkedCall.ts';
+import { type Finding, fail, pass, skipped } from './finding.ts';
+import { connectionOf } from './sockets.ts';
 
-export interface GatewayCheck {
+export interface GatewayCheck extends CheckedConnection {
   readonly dialect: DialectName;
-  /** Open, from the gateway. */
-  readonly socket: StreamSocket;
-  readonly clock: Clock;
 }
 
 /** Carriers send the start right after connecting. */
@@ -42,149 +32,51 @@ const TONE_LEVEL = 6000;
 const PLAYED = 'check-played';
 const CLEARED = 'check-cleared';
 
+/** What the gateway has sent. */
+interface Heard {
+  /** Why it was refused, while there is none. */
+  start: StreamStart | string;
+  audioMs: number;
+  lastAudioAtMs: number | undefined;
+  maxAheadMs: number;
+  maxGapMs: number;
+  digits: string;
+  readonly marks: Map<string, { readonly atMs: number; readonly outcome: MarkReport['outcome'] | undefined }>;
+}
+
 /** Plays a bot's side of a call of a carrier or a PBX, and tells what the gateway does wrong. Closes the connection. */
-export async function checkGateway(options: GatewayCheck): Promise<readonly Finding[]> {
-  const call = new BotCall(options);
-  await call.run();
-  return call.findings();
-}
+export async function checkGateway({
+  dialect: name,
+  socket,
+  clock,
+}: GatewayCheck): Promise<readonly Finding[]> {
+  const dialect = findAudioDialect(name);
+  const none = `no start message came within ${START_TIMEOUT_MS} ms`;
+  const heard: Heard = {
+    ...{ start: none, audioMs: 0, lastAudioAtMs: undefined, maxAheadMs: 0, maxGapMs: 0, digits: '' },
+    marks: new Map(),
+  };
+  const call = new CheckedCall({ name: 'gateway', socket, clock, read });
+  const server = dialect.openServer(connectionOf(socket));
 
-interface ReturnedMark {
-  readonly atMs: number;
-  readonly outcome: MarkReport['outcome'] | undefined;
-}
-
-class BotCall {
-  readonly #options: GatewayCheck;
-  readonly #server: DialectServer;
-  readonly #dialect: StreamDialect;
-  readonly #problems = new Problems();
-  readonly #started: Promise<void>;
-  readonly #closed: Promise<void>;
-  #resolveStarted: () => void = () => undefined;
-  #start: StreamStart | undefined;
-  #refusal = `no start message came within ${START_TIMEOUT_MS} ms`;
-  #startedAtMs = 0;
-  #receivedSamples = 0;
-  #lastAudioAtMs: number | undefined;
-  #maxAheadMs = 0;
-  #maxGapMs = 0;
-  #digits = '';
-  readonly #marks = new Map<string, ReturnedMark>();
-  #isStopped = false;
-  /** The gateway did not close after the end. */
-  #isLeftOpen = false;
-  #hangUpAtMs: number | undefined;
-  #end: { readonly code: number; readonly atMs: number } | undefined;
-
-  constructor(options: GatewayCheck) {
-    const { dialect: name, socket } = options;
-    this.#options = options;
-    this.#dialect = findAudioDialect(name);
-    this.#server = this.#dialect.openServer(connectionOf(socket));
-    this.#started = new Promise((resolve) => {
-      this.#resolveStarted = resolve;
-    });
-    const onClose = (code: number) => {
-      this.#end = { code, atMs: this.#nowMs };
-      this.#resolveStarted();
-    };
-    this.#closed = follow(socket, (message) => this.#receive(message), onClose);
-  }
-
-  async run(): Promise<void> {
-    const { clock, socket } = this.#options;
-    await withTimeout(clock, this.#started, START_TIMEOUT_MS);
-    if (this.#start !== undefined) await this.#talk(this.#start.sampleRateHz);
-    else socket.close(CLOSE_NORMAL, 'no start');
-    await withTimeout(clock, this.#closed, CLOSE_TIMEOUT_MS);
-    if (this.#end !== undefined) return;
-    this.#isLeftOpen = true;
-    socket.terminate();
-  }
-
-  findings(): readonly Finding[] {
-    if (this.#start === undefined) return [fail('start', this.#refusal)];
-    const { sampleRateHz, customParameters } = this.#start;
-    const names = Object.keys(customParameters);
-    const parameters = names.length === 0 ? 'no custom parameters' : `custom parameters: ${names.join(', ')}`;
-    return [
-      pass('start', `${sampleRateHz} Hz, ${parameters}`),
-      this.#problems.or(pass('messages', 'all can be read')),
-      this.#audio(sampleRateHz),
-      this.#pacing(sampleRateHz),
-      this.#playedMark(),
-      this.#clearedMark(),
-      this.#digits === '' ? skipped('keys', 'none was pressed') : pass('keys', `${this.#digits} was pressed`),
-      this.#hangUp(),
-      this.#closing(),
-    ];
-  }
-
-  /** Since the start of the stream. */
-  get #nowMs(): number {
-    return Math.round(this.#options.clock.monotonicMs() - this.#startedAtMs);
-  }
-
-  get #isOver(): boolean {
-    return this.#isStopped || this.#end !== undefined;
-  }
-
-  async #talk(sampleRateHz: number): Promise<void> {
-    this.#server.play(tone(sampleRateHz, FIRST_TONE_MS));
-    this.#server.mark(PLAYED);
-    await this.#until(SECOND_TONE_AT_MS);
-    if (this.#isOver) return;
-    this.#server.play(tone(sampleRateHz, SECOND_TONE_MS));
-    this.#server.mark(CLEARED);
-    await this.#until(CLEAR_AT_MS);
-    if (this.#isOver) return;
-    this.#server.clear();
-    await this.#until(HANG_UP_AT_MS);
-    if (this.#isOver) return;
-    this.#hangUpAtMs = this.#nowMs;
-    this.#server.command({ kind: 'hangup' });
-  }
-
-  async #until(atMs: number): Promise<void> {
-    await withTimeout(this.#options.clock, this.#closed, Math.max(0, atMs - this.#nowMs));
-  }
-
-  #receive(message: StreamMessage): void {
-    if (this.#start === undefined) {
-      const start = this.#server.readStart(message);
-      if (start === undefined) {
-        this.#receiveBeforeStart(message);
-        return;
-      }
-      if (typeof start === 'string') this.#refusal = start;
-      else {
-        this.#start = start;
-        this.#startedAtMs = this.#options.clock.monotonicMs();
-      }
-      this.#resolveStarted();
-    }
-    this.#server.read(message, this.#reader(message));
-  }
-
-  /** Reports audio and unreadable messages before the start message, which a bot would lose. A greeting is allowed. */
-  #receiveBeforeStart(message: StreamMessage): void {
-    if (typeof message !== 'string') return;
-    const lost = () => this.#problems.add('messages', `came before the start: ${shown(message)}`);
-    this.#server.read(message, { ...this.#reader(message), audio: lost, malformed: lost });
-  }
-
-  #reader(message: StreamMessage): GatewayMessageHandler {
-    return {
-      audio: (samples) => this.#onAudio(samples.length),
+  function read(message: StreamMessage, malformed: () => void): void {
+    const start = typeof heard.start === 'string' ? server.readStart(message) : undefined;
+    if (start !== undefined) heard.start = start;
+    if (typeof start === 'object') call.start();
+    // A bot would lose what comes before the start message. A greeting is allowed.
+    const isEarly = start === undefined && heard.start === none;
+    if (isEarly && typeof message !== 'string') return;
+    const lost = () => call.addProblem('messages', `came before the start: ${shown(message)}`);
+    server.read(message, {
+      audio: isEarly ? lost : (samples) => addAudio(heard, samples.length, call.nowMs),
       dtmf: (digit) => {
-        this.#digits += digit;
+        heard.digits += digit;
       },
-      mark: (name, report) => {
-        if (name !== PLAYED && name !== CLEARED)
-          this.#problems.add('marks', `the mark "${name}" was never sent`);
-        else if (this.#marks.has(name)) this.#problems.add('marks', `the mark "${name}" was returned twice`);
-        else this.#marks.set(name, { atMs: this.#nowMs, outcome: report?.outcome });
+      mark: (mark, report) => {
+        if (mark !== PLAYED && mark !== CLEARED)
+          call.addProblem('marks', `the mark "${mark}" was never sent`);
+        else if (heard.marks.has(mark)) call.addProblem('marks', `the mark "${mark}" was returned twice`);
+        else heard.marks.set(mark, { atMs: call.nowMs, outcome: report?.outcome });
       },
       cleared: () => undefined,
       hold: () => undefined,
@@ -192,95 +84,106 @@ class BotCall {
       control: () => undefined,
       request: () => undefined,
       stopped: () => {
-        this.#isStopped = true;
-        this.#options.socket.close(CLOSE_NORMAL, 'the call has ended');
+        call.hasHungUp ||= call.overAtMs === undefined;
+        socket.close(CLOSE_NORMAL, 'the call has ended');
       },
-      malformed: () => this.#problems.add('messages', `cannot be read: ${shown(message)}`),
-    };
+      malformed: isEarly ? lost : malformed,
+    });
   }
 
-  #onAudio(samples: number): void {
-    const { sampleRateHz } = this.#start ?? { sampleRateHz: 1 };
-    const nowMs = this.#nowMs;
-    if (this.#lastAudioAtMs !== undefined)
-      this.#maxGapMs = Math.max(this.#maxGapMs, nowMs - this.#lastAudioAtMs);
-    this.#lastAudioAtMs = nowMs;
-    this.#receivedSamples += samples;
-    const receivedMs = (this.#receivedSamples * 1000) / sampleRateHz;
-    this.#maxAheadMs = Math.max(this.#maxAheadMs, Math.round(receivedMs - nowMs));
+  function* talk(): Script {
+    yield { withinMs: START_TIMEOUT_MS, isMet: () => heard.start !== none };
+    if (typeof heard.start === 'string') return;
+    const { sampleRateHz } = heard.start;
+    server.play(tone(sampleRateHz, FIRST_TONE_MS));
+    server.mark(PLAYED);
+    yield { atMs: SECOND_TONE_AT_MS };
+    server.play(tone(sampleRateHz, SECOND_TONE_MS));
+    server.mark(CLEARED);
+    yield { atMs: CLEAR_AT_MS };
+    server.clear();
+    yield { atMs: HANG_UP_AT_MS };
   }
 
-  #audio(sampleRateHz: number): Finding {
-    const receivedMs = Math.round((this.#receivedSamples * 1000) / sampleRateHz);
-    if (receivedMs === 0) return fail('audio', 'the gateway sent none');
-    return pass('audio', `${receivedMs} ms of the caller received`);
-  }
+  const hangUp = () => {
+    if (typeof heard.start === 'string') socket.close(CLOSE_NORMAL, 'no start');
+    else if (!call.hasHungUp) server.command({ kind: 'hangup' });
+  };
+  await call.run(talk(), { hangUp, closeTimeoutMs: CLOSE_TIMEOUT_MS });
+  const { start, digits } = heard;
+  const closedAfterMs = (call.end?.atMs ?? 0) - (call.overAtMs ?? 0);
+  if (typeof start === 'string') return [fail('start', start)];
+  return call.judge([
+    pass('start', `${start.sampleRateHz} Hz, ${parametersOf(start)}`),
+    pass('messages', 'all can be read'),
+    heard.audioMs === 0
+      ? fail('audio', 'the gateway sent none')
+      : pass('audio', `${Math.round(heard.audioMs)} ms of the caller received`),
+    pacing(heard),
+    playedMark(heard, dialect, call),
+    clearedMark(heard, dialect, call),
+    digits === '' ? skipped('keys', 'none was pressed') : pass('keys', `${digits} was pressed`),
+    call.hungUp('the bot hung up', `closed ${closedAfterMs} ms after the bot hung up`),
+    call.closing(),
+  ]);
+}
 
-  #pacing(sampleRateHz: number): Finding {
-    if (this.#lastAudioAtMs === undefined) return skipped('pacing', 'the gateway sent no audio');
-    const behindMs = Math.round(this.#lastAudioAtMs - (this.#receivedSamples * 1000) / sampleRateHz);
-    if (this.#maxAheadMs > MAX_AHEAD_MS)
-      return fail('pacing', `the caller's audio is ${this.#maxAheadMs} ms ahead of real time`);
-    if (this.#maxGapMs > MAX_GAP_MS)
-      return fail('pacing', `the caller's audio pauses for ${this.#maxGapMs} ms; silence is audio too`);
-    if (behindMs > MAX_BEHIND_MS) return fail('pacing', `${behindMs} ms of the caller's audio are missing`);
-    return pass('pacing', `in real time, the longest pause ${this.#maxGapMs} ms`);
-  }
+/** Names the custom parameters of a start. */
+export function parametersOf({ customParameters }: Pick<StreamStart, 'customParameters'>): string {
+  const names = Object.keys(customParameters);
+  return names.length === 0 ? 'no custom parameters' : `custom parameters: ${names.join(', ')}`;
+}
 
-  #playedMark(): Finding {
-    if (this.#dialect.hasNoMarks) return skipped('marks', 'the dialect has none');
-    const mark = this.#marks.get(PLAYED);
-    if (mark === undefined && (this.#end?.atMs ?? 0) < SECOND_TONE_AT_MS)
-      return skipped('marks', 'the gateway ended the call before');
-    if (mark === undefined || mark.outcome === 'cleared')
-      return fail('marks', 'the mark behind a tone that was played was not returned as played');
-    const lateMs = mark.atMs - FIRST_TONE_MS;
-    if (lateMs < -MARK_TOLERANCE_MS)
-      return fail('marks', `a mark behind ${FIRST_TONE_MS} ms of audio was returned after ${mark.atMs} ms`);
-    if (lateMs > MARK_TIMEOUT_MS)
-      return fail(
-        'marks',
-        `a mark was returned ${lateMs} ms after the audio before it should have been played`,
-      );
-    return this.#problems.or(
-      pass('marks', `returned ${mark.atMs} ms after ${FIRST_TONE_MS} ms of audio were sent`),
-    );
-  }
+function addAudio(heard: Heard, samples: number, nowMs: number): void {
+  if (typeof heard.start === 'string') return;
+  heard.maxGapMs = Math.max(heard.maxGapMs, nowMs - (heard.lastAudioAtMs ?? nowMs));
+  heard.lastAudioAtMs = nowMs;
+  heard.audioMs += (samples * 1000) / heard.start.sampleRateHz;
+  heard.maxAheadMs = Math.max(heard.maxAheadMs, Math.round(heard.audioMs - nowMs));
+}
 
-  #clearedMark(): Finding {
-    if (this.#dialect.hasNoMarks) return skipped('clear', 'the dialect has none');
-    if ((this.#end?.atMs ?? 0) < CLEAR_AT_MS + MARK_TIMEOUT_MS)
-      return skipped('clear', 'the gateway ended the call before');
-    const mark = this.#marks.get(CLEARED);
-    const afterMs = (mark?.atMs ?? 0) - CLEAR_AT_MS;
-    if (this.#dialect.botRules?.returnsPlayedMarksOnly)
-      return mark === undefined
-        ? pass('clear', 'the mark behind the cleared audio was dropped')
-        : fail('clear', `the mark behind cleared audio was returned, ${afterMs} ms after the clear`);
-    if (mark === undefined) return fail('clear', 'the mark behind the cleared audio was not returned');
-    if (mark.outcome === 'played')
-      return fail('clear', 'the mark behind cleared audio was returned as played');
-    if (afterMs < 0) return fail('clear', `a mark was returned ${-afterMs} ms before its audio was cleared`);
-    return afterMs <= MARK_TIMEOUT_MS
-      ? pass('clear', `the mark was returned ${afterMs} ms after the clear`)
-      : fail('clear', `the mark was returned ${afterMs} ms after the clear, as if the audio was played`);
-  }
+function pacing({ audioMs, lastAudioAtMs, maxAheadMs, maxGapMs }: Heard): Finding {
+  if (lastAudioAtMs === undefined) return skipped('pacing', 'the gateway sent no audio');
+  const behindMs = Math.round(lastAudioAtMs - audioMs);
+  if (maxAheadMs > MAX_AHEAD_MS)
+    return fail('pacing', `the caller's audio is ${maxAheadMs} ms ahead of real time`);
+  if (maxGapMs > MAX_GAP_MS)
+    return fail('pacing', `the caller's audio pauses for ${maxGapMs} ms; silence is audio too`);
+  if (behindMs > MAX_BEHIND_MS) return fail('pacing', `${behindMs} ms of the caller's audio are missing`);
+  return pass('pacing', `in real time, the longest pause ${maxGapMs} ms`);
+}
 
-  #hangUp(): Finding {
-    const atMs = this.#hangUpAtMs;
-    if (atMs === undefined) return skipped('hang-up', 'the gateway ended the call before');
-    const afterMs = (this.#end?.atMs ?? 0) - atMs;
-    return this.#isLeftOpen
-      ? fail('hang-up', `not closed within ${CLOSE_TIMEOUT_MS} ms after the bot hung up`)
-      : pass('hang-up', `closed ${afterMs} ms after the bot hung up`);
-  }
+function playedMark({ marks }: Heard, { hasNoMarks }: StreamDialect, call: CheckedCall): Finding {
+  if (hasNoMarks) return skipped('marks', 'the dialect has none');
+  const mark = marks.get(PLAYED);
+  if (mark === undefined && (call.end?.atMs ?? 0) < SECOND_TONE_AT_MS) return call.endedBefore('marks');
+  if (mark === undefined || mark.outcome === 'cleared')
+    return fail('marks', 'the mark behind a tone that was played was not returned as played');
+  const { atMs } = mark;
+  const lateMs = atMs - FIRST_TONE_MS;
+  if (lateMs < -MARK_TOLERANCE_MS)
+    return fail('marks', `a mark behind ${FIRST_TONE_MS} ms of audio was returned after ${atMs} ms`);
+  const late = `a mark was returned ${lateMs} ms after the audio before it should have been played`;
+  if (lateMs > MARK_TIMEOUT_MS) return fail('marks', late);
+  return pass('marks', `returned ${atMs} ms after ${FIRST_TONE_MS} ms of audio were sent`);
+}
 
-  #closing(): Finding {
-    const { code } = this.#end ?? {};
-    if (this.#isLeftOpen || code === undefined)
-      return fail('closing', `not closed within ${CLOSE_TIMEOUT_MS} ms after the end of the call`);
-    return closed(code);
-  }
+function clearedMark({ marks }: Heard, dialect: StreamDialect, call: CheckedCall): Finding {
+  if (dialect.hasNoMarks) return skipped('clear', 'the dialect has none');
+  if ((call.end?.atMs ?? 0) < CLEAR_AT_MS + MARK_TIMEOUT_MS) return call.endedBefore('clear');
+  const mark = marks.get(CLEARED);
+  const afterMs = (mark?.atMs ?? 0) - CLEAR_AT_MS;
+  if (dialect.botRules?.returnsPlayedMarksOnly)
+    return mark === undefined
+      ? pass('clear', 'the mark behind the cleared audio was dropped')
+      : fail('clear', `the mark behind cleared audio was returned, ${afterMs} ms after the clear`);
+  if (mark === undefined) return fail('clear', 'the mark behind the cleared audio was not returned');
+  if (mark.outcome === 'played') return fail('clear', 'the mark behind cleared audio was returned as played');
+  if (afterMs < 0) return fail('clear', `a mark was returned ${-afterMs} ms before its audio was cleared`);
+  const returned = `the mark was returned ${afterMs} ms after the clear`;
+  return afterMs <= MARK_TIMEOUT_MS
+    ? pass('clear', returned)
+    : fail('clear', `${returned}, as if the audio was played`);
 }
 
 function tone(sampleRateHz: number, durationMs: number): Int16Array {

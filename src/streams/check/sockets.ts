@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { WebSocketServer } from 'ws';
-import type { DialectConnection, DialectFacts, StreamMessage } from '../../dialects/dialect.ts';
+import { type AddressInfo, connect, createServer, Socket } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { DialectConnection, DialectFacts } from '../../dialects/dialect.ts';
 import { chooseSubprotocol } from '../../dialects/index.ts';
 import { openWebSocket } from '../../http/webSocket.ts';
-import { CLOSE_NORMAL, type StreamSocket, sendMessage, toMessage } from '../transport/streamSocket.ts';
+import { CLOSE_NORMAL, type StreamSocket, sendMessage } from '../transport/streamSocket.ts';
 import { TcpSocket } from '../transport/tcpSocket.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -42,17 +42,11 @@ export async function connectToBot(
   return toStreamSocket(socket);
 }
 
-interface GatewayConnection {
-  readonly socket: StreamSocket;
-  /** Empty without one. */
-  readonly subprotocol: string;
-}
-
 /** Waits for one connection of a gateway, as its bot does. */
 export interface BotListener {
   readonly port: number;
   /** The first one. */
-  readonly connection: Promise<GatewayConnection>;
+  readonly connection: Promise<StreamSocket>;
   close(): void;
 }
 
@@ -62,32 +56,20 @@ export async function listenForGateway(
   host: string,
   port: number,
 ): Promise<BotListener> {
-  return isTcp ? await listenForTcp(host, port) : await listenForWebSocket(host, port);
-}
-
-async function listenForWebSocket(host: string, port: number): Promise<BotListener> {
-  const server = new WebSocketServer({
-    host,
-    port,
+  const options = {
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
     handleProtocols: chooseSubprotocol,
-  });
-  const connection = new Promise<GatewayConnection>((resolve) => {
-    server.once('connection', (socket) => resolve({ socket, subprotocol: socket.protocol }));
+  };
+  const server = isTcp ? createServer().listen(port, host) : new WebSocketServer({ host, port, ...options });
+  const connection = new Promise<StreamSocket>((resolve) => {
+    server.once('connection', (socket: Socket | WebSocket) =>
+      resolve(socket instanceof Socket ? toStreamSocket(socket) : socket),
+    );
   });
   await once(server, 'listening');
-  return { port: portOf(server), connection, close: () => void server.close() };
-}
-
-async function listenForTcp(host: string, port: number): Promise<BotListener> {
-  const server = createServer();
-  const connection = new Promise<GatewayConnection>((resolve) => {
-    server.once('connection', (socket) => resolve({ socket: toStreamSocket(socket), subprotocol: '' }));
-  });
-  server.listen(port, host);
-  await once(server, 'listening');
-  return { port: portOf(server), connection, close: () => void server.close() };
+  const { port: listening } = server.address() as AddressInfo;
+  return { port: listening, connection, close: () => void server.close() };
 }
 
 /** What a dialect sends by. */
@@ -98,27 +80,6 @@ export function connectionOf(socket: StreamSocket): DialectConnection {
   };
 }
 
-/** Follows a socket from now on. @returns Resolves after `onClose`. */
-export function follow(
-  socket: StreamSocket,
-  onMessage: (message: StreamMessage) => void,
-  onClose: (code: number) => void,
-): Promise<void> {
-  // A failed socket closes as well.
-  socket.on('error', () => undefined);
-  socket.on('message', (data, isBinary) => onMessage(toMessage(data, isBinary)));
-  return new Promise((resolve) => {
-    socket.on('close', (code) => {
-      onClose(code);
-      resolve();
-    });
-  });
-}
-
 function toStreamSocket(socket: Socket): StreamSocket {
   return new TcpSocket(socket, Buffer.alloc(0), () => performance.now());
-}
-
-function portOf(server: Pick<Server, 'address'>): number {
-  return (server.address() as AddressInfo).port;
 }

@@ -1,19 +1,15 @@
-import { withTimeout } from '../../../base/async/withTimeout.ts';
-import type { Clock } from '../../../base/values/clock.ts';
 import type { StreamMessage } from '../../../dialects/dialect.ts';
-import type { TextBotHandler, TextClient, TextDialect } from '../../../dialects/textDialect.ts';
+import type { TextDialect } from '../../../dialects/textDialect.ts';
 import { shown } from '../../../dialects/wire/botRules.ts';
 import type { StreamTarget } from '../../../media/agentStream/streamClient.ts';
-import { CLOSE_NORMAL, type StreamSocket, sendMessage } from '../../transport/streamSocket.ts';
-import { closed, type Finding, fail, isOrderly, Problems, pass, skipped } from '../finding.ts';
-import { connectionOf, follow } from '../sockets.ts';
+import { CLOSE_NORMAL, sendMessage } from '../../transport/streamSocket.ts';
+import { CheckedCall, type CheckedConnection, isOrderly, type Script } from '../checkedCall.ts';
+import { type Finding, fail, pass, skipped } from '../finding.ts';
+import { connectionOf } from '../sockets.ts';
 import { appProblem } from './relayMessages.ts';
 
-export interface TextBotCheck {
+export interface TextBotCheck extends CheckedConnection {
   readonly dialect: TextDialect;
-  /** Open, to the app. */
-  readonly socket: StreamSocket;
-  readonly clock: Clock;
   readonly target: Pick<StreamTarget, 'streamId' | 'customParameters'>;
   /** What the caller says, twice. */
   readonly text: string;
@@ -43,12 +39,8 @@ const AFTER_END_MS = 500;
 const CLOSE_TIMEOUT_MS = 5000;
 const ERROR = 'Invalid message received: this checks what the app does at an error';
 
-/** Plays Twilio's side of a call with a ConversationRelay app, and tells what the app does wrong. Closes the connection. */
-export async function checkTextBot(options: TextBotCheck): Promise<readonly Finding[]> {
-  const call = new RelayCall(options);
-  await call.run();
-  return call.findings();
-}
+/** What is tried one after the other, until the app ends the call. */
+const STAGES = ['greeting', 'prompts', 'keys', 'error'] as const;
 
 /** What the app says after a prompt. */
 interface Answer {
@@ -59,255 +51,175 @@ interface Answer {
   text: string;
 }
 
-/** What is tried one after the other, until the app ends the call. */
-type Step = 'prompts' | 'interrupt' | 'keys' | 'error';
-
-class RelayCall {
-  readonly #options: TextBotCheck;
-  readonly #client: TextClient;
-  readonly #problems = new Problems();
-  readonly #startedMs: number;
-  readonly #closed: Promise<void>;
-  readonly #sent = { text: 0, play: 0, sendDigits: 0, language: 0 };
-  #answer: Answer = { askedAtMs: 0, text: '' };
+interface Heard {
+  readonly sent: { tokens: number; play: number; sendDigits: number; language: number };
   /** To each prompt. */
-  readonly #answers: Answer[] = [];
-  /** Steps that were begun. */
-  readonly #steps = new Set<Step>();
-  /** Looks whether what is waited for is there. */
-  #look: () => void = () => undefined;
-  #isPartial = false;
-  #interruptedAtMs: number | undefined;
+  readonly answers: Answer[];
+  /** The stage that was begun last. */
+  stage: (typeof STAGES)[number];
+  isPartial: boolean;
+  interruptedAtMs: number;
   /** Tokens of the interrupted answer that come too late. */
-  #lateTokens = 0;
-  /** The app has sent `end`. */
-  #hasHungUp = false;
-  #isOver = false;
-  #isLeftOpen = false;
-  #end: { readonly code: number; readonly isApps: boolean } | undefined;
+  lateTokens: number;
+}
 
-  constructor(options: TextBotCheck) {
-    const { socket, dialect, target, clock } = options;
-    this.#options = options;
-    this.#startedMs = clock.monotonicMs();
-    const onClose = (code: number) => {
-      this.#end = { code, isApps: !this.#isOver && !this.#hasHungUp };
-      this.#look();
-    };
-    this.#closed = follow(socket, (message) => this.#receive(message), onClose);
-    const { streamId, customParameters } = target;
-    this.#client = dialect.openTextClient(connectionOf(socket), {
-      streamId,
-      callId: streamId,
-      customParameters,
+/** Plays Twilio's side of a call with a ConversationRelay app, and tells what the app does wrong. Closes the connection. */
+export async function checkTextBot(options: TextBotCheck): Promise<readonly Finding[]> {
+  const { dialect, socket, clock, target, text, hasPartialPrompts = false, isListenOnly = false } = options;
+  const { streamId, customParameters } = target;
+  const sent = { tokens: 0, play: 0, sendDigits: 0, language: 0 };
+  let answer: Answer = { askedAtMs: 0, text: '' };
+  const heard: Heard = {
+    ...{ sent, answers: [], stage: 'greeting', isPartial: false, lateTokens: 0 },
+    interruptedAtMs: Number.POSITIVE_INFINITY,
+  };
+  const call = new CheckedCall({ name: 'app', socket, clock, problemOf: appProblem, read });
+  const client = dialect.openTextClient(connectionOf(socket), {
+    streamId,
+    callId: streamId,
+    customParameters,
+  });
+
+  function addAnswer(token: string, isLast: boolean): void {
+    if (heard.isPartial) call.addProblem('partials', 'the app answers before the caller has finished');
+    if (call.nowMs - heard.interruptedAtMs > STOP_TIMEOUT_MS) heard.lateTokens++;
+    answer.firstAtMs ??= call.nowMs;
+    answer.text += token;
+    if (isLast) answer.completeAtMs ??= call.nowMs;
+  }
+
+  function read(message: StreamMessage, malformed: () => void): void {
+    if (call.hasHungUp) call.addProblem('hang-up', `a message follows "end": ${shown(message)}`);
+    client.read(message, {
+      say: ({ text: token, isLast }) => {
+        sent.tokens++;
+        addAnswer(token, isLast);
+      },
+      play: () => {
+        sent.play++;
+        addAnswer('', true);
+      },
+      sendDigits: () => void sent.sendDigits++,
+      useLanguage: () => void sent.language++,
+      end: () => {
+        call.hasHungUp = true;
+      },
+      malformed,
     });
   }
 
-  async run(): Promise<void> {
-    const { socket, clock } = this.#options;
-    await this.#pause(GREETING_MS);
-    if (this.#answer.firstAtMs !== undefined) await this.#hear();
-    await this.#try('prompts', async () => {
-      await this.#ask();
-      await this.#hear();
-    });
-    await this.#try('interrupt', () => this.#interrupt());
-    await this.#try('keys', async () => {
-      this.#client.dtmf(DIGIT);
-      await this.#pause(REACTION_MS);
-    });
-    await this.#try('error', async () => {
-      sendMessage(socket, JSON.stringify({ type: 'error', description: ERROR }));
-      await this.#pause(REACTION_MS);
-    });
-    if (this.#hasHungUp) await withTimeout(clock, this.#closed, AFTER_END_MS);
-    this.#isOver = true;
-    socket.close(CLOSE_NORMAL, 'the call has ended');
-    await withTimeout(clock, this.#closed, CLOSE_TIMEOUT_MS);
-    this.#isLeftOpen = this.#end === undefined;
-    if (this.#isLeftOpen) socket.terminate();
-  }
-
-  findings(): readonly Finding[] {
-    return [
-      this.#problems.or(pass('messages', 'all can be read')),
-      this.#used('tokens', this.#sent.text),
-      this.#answered(),
-      this.#problems.or(
-        this.#options.hasPartialPrompts
-          ? pass('partials', 'the app waits for the prompt with `last`')
-          : skipped('partials', '--partial-prompts sends them'),
-      ),
-      this.#interrupted(),
-      this.#used('play', this.#sent.play),
-      this.#used('sendDigits', this.#sent.sendDigits),
-      this.#used('language', this.#sent.language),
-      this.#stays('keys', `the key ${DIGIT}`),
-      this.#stays('error', 'a message of type "error"'),
-      this.#hangUp(),
-      this.#closing(),
-    ];
-  }
-
-  get #nowMs(): number {
-    return Math.round(this.#options.clock.monotonicMs() - this.#startedMs);
-  }
-
-  /** The app has ended the call. */
-  get #isGone(): boolean {
-    return this.#hasHungUp || this.#end?.isApps === true;
-  }
-
-  async #try(step: Step, run: () => Promise<void>): Promise<void> {
-    if (this.#isGone) return;
-    this.#steps.add(step);
-    await run();
-  }
-
-  async #ask(): Promise<void> {
-    const { text, hasPartialPrompts, socket, isListenOnly } = this.#options;
+  function* ask(): Script {
     const words = hasPartialPrompts ? text.split(' ') : [];
-    this.#isPartial = true;
-    for (let count = 1; count < words.length && !this.#isGone; count++) {
+    heard.isPartial = true;
+    for (let count = 1; count < words.length; count++) {
       const voicePrompt = words.slice(0, count).join(' ');
       sendMessage(socket, JSON.stringify({ type: 'prompt', voicePrompt, lang: LANGUAGE, last: false }));
-      await this.#pause(PARTIAL_MS);
+      yield { withinMs: PARTIAL_MS };
     }
-    this.#isPartial = false;
-    this.#answer = { askedAtMs: this.#nowMs, text: '' };
-    this.#answers.push(this.#answer);
-    this.#client.words(text, LANGUAGE);
-    await this.#until(
-      () => this.#answer.firstAtMs !== undefined,
-      isListenOnly ? REACTION_MS : ANSWER_TIMEOUT_MS,
-    );
+    heard.isPartial = false;
+    answer = { askedAtMs: call.nowMs, text: '' };
+    heard.answers.push(answer);
+    client.words(text, LANGUAGE);
+    const withinMs = isListenOnly ? REACTION_MS : ANSWER_TIMEOUT_MS;
+    yield { withinMs, isMet: () => answer.firstAtMs !== undefined };
   }
 
   /** Waits for the end of an answer that has begun, as long as its tokens come. */
-  async #hear(): Promise<void> {
-    for (let before = -1; before < this.#sent.text && this.#answer.firstAtMs !== undefined; ) {
-      before = this.#sent.text;
-      const isHeard = () => this.#answer.completeAtMs !== undefined;
-      await this.#until(isHeard, GAP_TIMEOUT_MS);
-      if (isHeard() || this.#isGone) return;
+  function* hear(): Script {
+    const isMet = () => answer.completeAtMs !== undefined;
+    for (let before = -1; before < sent.tokens && answer.firstAtMs !== undefined && !isMet(); ) {
+      before = sent.tokens;
+      yield { withinMs: GAP_TIMEOUT_MS, isMet };
     }
   }
 
-  async #interrupt(): Promise<void> {
-    await this.#ask();
-    if (this.#isGone || this.#answer.firstAtMs === undefined) return;
-    this.#interruptedAtMs = this.#nowMs;
-    this.#client.interrupted(this.#answer.text.trim(), HEARD_MS);
-    await this.#pause(STOP_TIMEOUT_MS + WATCH_MS);
+  function* talk(): Script {
+    yield { withinMs: GREETING_MS };
+    yield* hear();
+    heard.stage = 'prompts';
+    yield* ask();
+    yield* hear();
+    yield* ask();
+    if (answer.firstAtMs !== undefined) {
+      heard.interruptedAtMs = call.nowMs;
+      client.interrupted(answer.text.trim(), HEARD_MS);
+      yield { withinMs: STOP_TIMEOUT_MS + WATCH_MS };
+    }
+    heard.stage = 'keys';
+    client.dtmf(DIGIT);
+    yield { withinMs: REACTION_MS };
+    heard.stage = 'error';
+    sendMessage(socket, JSON.stringify({ type: 'error', description: ERROR }));
+    yield { withinMs: REACTION_MS };
   }
 
-  #pause(durationMs: number): Promise<void> {
-    return this.#until(() => false, durationMs);
-  }
+  await call.run(talk(), {
+    lastWordsMs: AFTER_END_MS,
+    hangUp: () => socket.close(CLOSE_NORMAL, 'the call has ended'),
+    closeTimeoutMs: CLOSE_TIMEOUT_MS,
+  });
+  return call.judge(findings(heard, call, options));
+}
 
-  /** Waits no longer than the call lasts. */
-  async #until(isThere: () => boolean, timeoutMs: number): Promise<void> {
-    const there = new Promise<void>((resolve) => {
-      this.#look = () => {
-        if (this.#isGone || isThere()) resolve();
-      };
-    });
-    this.#look();
-    await withTimeout(this.#options.clock, there, timeoutMs);
-  }
+function findings(heard: Heard, call: CheckedCall, options: TextBotCheck): readonly Finding[] {
+  const used = (check: keyof Heard['sent']) =>
+    heard.sent[check] > 0 ? pass(check, `${heard.sent[check]} sent`) : skipped(check, 'the app sent none');
+  return [
+    pass('messages', 'all can be read'),
+    used('tokens'),
+    options.isListenOnly ? skipped('answers', 'the app only listens') : answered(heard, call),
+    options.hasPartialPrompts
+      ? pass('partials', 'the app waits for the prompt with `last`')
+      : skipped('partials', '--partial-prompts sends them'),
+    interrupted(heard),
+    used('play'),
+    used('sendDigits'),
+    used('language'),
+    stays('keys', `the key ${DIGIT}`, heard, call),
+    stays('error', 'a message of type "error"', heard, call),
+    hungUp(call),
+    isGone(call) && !call.hasHungUp ? skipped('closing', 'the app closed first') : call.closing(),
+  ];
+}
 
-  #receive(message: StreamMessage): void {
-    if (this.#isOver) return;
-    if (this.#hasHungUp) this.#problems.add('hang-up', `a message follows "end": ${shown(message)}`);
-    const problem = appProblem(message);
-    if (problem) this.#problems.add(problem.check, problem.detail);
-    this.#client.read(message, this.#handler(message, problem !== undefined));
-    this.#look();
-  }
+/** The app has ended the call. */
+function isGone({ hasHungUp, end }: CheckedCall): boolean {
+  return hasHungUp || end?.isPeers === true;
+}
 
-  #handler(message: StreamMessage, isReported: boolean): TextBotHandler {
-    return {
-      say: ({ text, isLast }) => {
-        this.#sent.text++;
-        this.#onAnswer(text, isLast);
-      },
-      play: () => {
-        this.#sent.play++;
-        this.#onAnswer('', true);
-      },
-      sendDigits: () => void this.#sent.sendDigits++,
-      useLanguage: () => void this.#sent.language++,
-      end: () => {
-        this.#hasHungUp = true;
-      },
-      malformed: () => {
-        if (!isReported) this.#problems.add('messages', `cannot be read: ${shown(message)}`);
-      },
-    };
-  }
+function answered({ answers, stage }: Heard, call: CheckedCall): Finding {
+  if (stage === 'greeting') return call.endedBefore('answers');
+  const [first] = answers;
+  const isMissing = answers.some(({ firstAtMs }) => firstAtMs === undefined);
+  if (isMissing && !isGone(call))
+    return fail('answers', `nothing came within ${ANSWER_TIMEOUT_MS} ms after a prompt`);
+  if (first?.firstAtMs === undefined)
+    return skipped('answers', 'the app ended the call in place of an answer');
+  if (first.completeAtMs === undefined && !isGone(call))
+    return fail('answers', 'no token of an answer has "last": true, after which the caller may speak');
+  return pass('answers', `${first.firstAtMs - first.askedAtMs} ms after a prompt`);
+}
 
-  #onAnswer(text: string, isLast: boolean): void {
-    if (this.#isPartial) this.#problems.add('partials', 'the app answers before the caller has finished');
-    if (this.#nowMs - (this.#interruptedAtMs ?? Number.POSITIVE_INFINITY) > STOP_TIMEOUT_MS)
-      this.#lateTokens++;
-    this.#answer.firstAtMs ??= this.#nowMs;
-    this.#answer.text += text;
-    if (isLast) this.#answer.completeAtMs ??= this.#nowMs;
-  }
+function interrupted({ interruptedAtMs, lateTokens }: Heard): Finding {
+  if (!Number.isFinite(interruptedAtMs)) return skipped('interrupt', 'no answer was interrupted');
+  const late = `${lateTokens} tokens later than ${STOP_TIMEOUT_MS} ms after it was interrupted`;
+  return lateTokens > 0
+    ? fail('interrupt', `the app goes on with its answer: ${late}`)
+    : pass('interrupt', `nothing more of the answer later than ${STOP_TIMEOUT_MS} ms after it`);
+}
 
-  #used(check: 'tokens' | 'play' | 'sendDigits' | 'language', count: number): Finding {
-    return this.#problems.or(count > 0 ? pass(check, `${count} sent`) : skipped(check, 'the app sent none'));
-  }
+function stays(check: 'keys' | 'error', what: string, { stage }: Heard, call: CheckedCall): Finding {
+  const passedStages = STAGES.indexOf(stage) - STAGES.indexOf(check);
+  if (passedStages < 0) return call.endedBefore(check);
+  if (passedStages > 0 || !isGone(call)) return pass(check, `the connection stays after ${what}`);
+  return call.end?.isPeers && !call.hasHungUp && !isOrderly(call.end.code)
+    ? fail(check, `the connection ended with ${call.end.code} after ${what}`)
+    : pass(check, `the app ended the call after ${what}`);
+}
 
-  #answered(): Finding {
-    const [first] = this.#answers;
-    if (this.#options.isListenOnly) return skipped('answers', 'the app only listens');
-    if (first === undefined) return skipped('answers', 'the app ended the call before');
-    const missing = this.#answers.find(({ firstAtMs }) => firstAtMs === undefined);
-    if (missing && !this.#isGone)
-      return fail('answers', `nothing came within ${ANSWER_TIMEOUT_MS} ms after a prompt`);
-    const afterMs = (atMs: number | undefined) => `${(atMs ?? 0) - first.askedAtMs} ms`;
-    if (first.firstAtMs === undefined)
-      return skipped('answers', 'the app ended the call in place of an answer');
-    if (first.completeAtMs === undefined && !this.#isGone)
-      return fail('answers', 'no token of an answer has "last": true, after which the caller may speak');
-    return pass('answers', `${afterMs(first.firstAtMs)} after a prompt`);
-  }
-
-  #interrupted(): Finding {
-    if (this.#interruptedAtMs === undefined) return skipped('interrupt', 'no answer was interrupted');
-    if (this.#lateTokens > 0)
-      return fail(
-        'interrupt',
-        `the app goes on with its answer: ${this.#lateTokens} tokens later than ${STOP_TIMEOUT_MS} ms after it was interrupted`,
-      );
-    return pass('interrupt', `nothing more of the answer later than ${STOP_TIMEOUT_MS} ms after it`);
-  }
-
-  #stays(step: 'keys' | 'error', what: string): Finding {
-    if (!this.#steps.has(step)) return skipped(step, 'the app ended the call before');
-    const isLast = [...this.#steps].at(-1) === step;
-    const { code, isApps } = this.#end ?? {};
-    if (isLast && isApps && code !== undefined && !isOrderly(code))
-      return fail(step, `the connection ended with ${code} after ${what}`);
-    return pass(
-      step,
-      isLast && this.#isGone ? `the app ended the call after ${what}` : `the connection stays after ${what}`,
-    );
-  }
-
-  #hangUp(): Finding {
-    if (this.#hasHungUp) return this.#problems.or(pass('hang-up', 'by a message of type "end"'));
-    if (!this.#end?.isApps) return this.#problems.or(skipped('hang-up', 'the app did not hang up'));
-    const detail = `the app closed with ${this.#end.code}`;
-    return isOrderly(this.#end.code) ? pass('hang-up', detail) : fail('hang-up', detail);
-  }
-
-  #closing(): Finding {
-    const { code, isApps } = this.#end ?? {};
-    if (isApps) return skipped('closing', 'the app closed first');
-    return code === undefined || this.#isLeftOpen
-      ? fail('closing', `not closed within ${CLOSE_TIMEOUT_MS} ms after the end of the call`)
-      : closed(code);
-  }
+function hungUp({ hasHungUp, end }: CheckedCall): Finding {
+  if (hasHungUp) return pass('hang-up', 'by a message of type "end"');
+  if (!end?.isPeers) return skipped('hang-up', 'the app did not hang up');
+  const detail = `the app closed with ${end.code}`;
+  return isOrderly(end.code) ? pass('hang-up', detail) : fail('hang-up', detail);
 }
