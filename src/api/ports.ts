@@ -51,7 +51,6 @@ import type { TrunkHealth } from '../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../calls/trunks/trunkStore.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { HistoryStore } from '../engine/history/historyStore.ts';
-import type { MemoryStore } from '../engine/memory/customerMemory.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { SessionLock } from '../engine/session/sessionLock.ts';
 import type { SessionStore } from '../engine/session/sessionStore.ts';
@@ -100,7 +99,6 @@ export interface Stores {
   readonly releases: ReleaseStore;
   readonly sessions: SessionStore;
   readonly history: HistoryStore;
-  readonly memory: MemoryStore;
   readonly knowledgebases: KnowledgebaseStore;
   readonly datasets: DatasetStore;
   readonly chunks: ChunkStore;
