@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { languageCode } from '../../base/values/languageCode.ts';
 
 /*
- * What a vendor says of itself in `vendors/NAME/vendor.ts`, without the code that speaks to it. What only one vendor
- * knows has the names of its API.
+ * The description of a vendor, which `vendors/NAME/vendor.ts` exports. It loads without the vendor's client. Options of a
+ * single vendor have the names of the vendor's API.
  */
 
 export interface Vendor {
