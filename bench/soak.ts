@@ -20,7 +20,6 @@ import { percentile } from './support/statistics.ts';
  */
 const MOST_SAMPLES = 60;
 const SHORTEST_INTERVAL_SECONDS = 2;
-const READY_TIMEOUT_MS = 120_000;
 
 const { values } = parseArgs({
   options: {
@@ -48,7 +47,7 @@ async function soak(
   const entry = await freshBuild();
   if (entry === undefined) throw new Error('the service could not be built: npm run build tells why');
   const env = { MEDIA_WORKERS: '1', RATE_LIMIT_PER_MINUTE: '1000000', LOG_LEVEL: 'warn' };
-  const service = await startService({ entry, env, readyTimeoutMs: READY_TIMEOUT_MS });
+  const service = await startService({ entry, env });
   try {
     const token = readFileSync(join(service.dataDir, 'admin-token'), 'utf8').trim();
     const load = await startLoad(await createClient(service.url, token), size);

@@ -77,7 +77,7 @@ describe('A service with a data folder of its own', () => {
     await prepareDatabase(folder.path);
     expect(spawnSync('chmod', ['-R', 'a+rwX', folder.path]).status).toBe(0);
     process.umask(0);
-    service = await startService({ dataDir: folder.path, readyTimeoutMs: TIMEOUT.timeout });
+    service = await startService({ dataDir: folder.path });
   }, TIMEOUT.timeout);
   afterAll(async () => {
     process.umask(umask);

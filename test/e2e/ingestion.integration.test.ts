@@ -15,7 +15,6 @@ const SENTENCES = Array.from(
   { length: CHUNKS },
   (_, index) => `The article of number ${index} is on the shelf.`,
 );
-const READY_TIMEOUT_MS = 90_000;
 
 test('ingestion resumes after kill -9 and embeds no stored chunk again', {
   timeout: 240_000,
@@ -34,7 +33,7 @@ test('ingestion resumes after kill -9 and embeds no stored chunk again', {
     ROLES: 'api,worker',
   };
   const start = async () => {
-    const service = await startService({ dataDir, env, readyTimeoutMs: READY_TIMEOUT_MS });
+    const service = await startService({ dataDir, env });
     onTestFinished(() => service.close());
     const token = readFileSync(join(dataDir, 'admin-token'), 'utf8').trim();
     return { service, client: await createClient(service.url, token) };

@@ -14,8 +14,6 @@ import { startWriters } from './support/writers.ts';
 
 const WAIT = { timeout: 20_000 };
 const TIMEOUT = 180_000;
-/** The embedded database's first start is slow on a busy machine. */
-const READY_TIMEOUT_MS = 90_000;
 
 function dataFolder(): string {
   const { path, remove } = makeTempDir();
@@ -32,7 +30,6 @@ async function start(dataDir: string): Promise<ServiceProcess> {
   const service = await startService({
     dataDir,
     env: { ROLES: 'api,worker' },
-    readyTimeoutMs: READY_TIMEOUT_MS,
   });
   onTestFinished(() => service.close());
   return service;

@@ -15,7 +15,6 @@ import { type Client, type Line, makeLine, type PlacedCall, SLOW } from './phone
 import { ALL_EVENTS, receiveWebhooks, type WebhookReceiver } from './phone/support/webhooks.ts';
 
 const TIMEOUT = 180_000;
-const READY_TIMEOUT_MS = 90_000;
 let client: Client;
 let webhooks: WebhookReceiver;
 let voices: ServiceProcess[];
@@ -24,7 +23,7 @@ const closers: (() => unknown)[] = [];
 
 async function startRole(role: string, shared: Record<string, string>, more: Record<string, string> = {}) {
   const env = { ...shared, ROLES: role, ...more };
-  const service = await startService({ env, readyTimeoutMs: READY_TIMEOUT_MS });
+  const service = await startService({ env });
   closers.push(() => service.close());
   return service;
 }

@@ -83,7 +83,6 @@ test('session.finalized is never sent twice, and session.ended never lost, when 
         NODE_EXTRA_CA_CERTS: fixture('ca.pem'),
         ROLES: 'api,worker',
       },
-      readyTimeoutMs: 90_000,
     });
     onTestFinished(() => service.close());
     return service;

@@ -48,7 +48,7 @@ describe('the built service', () => {
     expect(entry).toBe(join(root, 'dist', 'src', 'main.js'));
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
-    const service = await startService({ env: { DATABASE_URL: database.url }, readyTimeoutMs: 120_000 });
+    const service = await startService({ env: { DATABASE_URL: database.url } });
     onTestFinished(() => service.close());
 
     expect(service.lines.join('\n')).toContain('SIP server listening');

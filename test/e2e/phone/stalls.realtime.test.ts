@@ -10,7 +10,6 @@ import { type Client, makeLine, newNumber, SLOW } from './support/line.ts';
 import { receiveWebhooks, type WebhookReceiver } from './support/webhooks.ts';
 
 const TIMEOUT = 180_000;
-const READY_TIMEOUT_MS = 90_000;
 const [STOPPED_MS, RUNNING_MS] = [300, 100];
 const ADMIN_TOKEN = randomBytes(24).toString('hex');
 
@@ -27,7 +26,6 @@ beforeAll(async () => {
       MEDIA_WORKERS: '1',
       OVERLOAD_RTP_MS: '40',
     },
-    readyTimeoutMs: READY_TIMEOUT_MS,
   });
   client = await createClient(service.url, ADMIN_TOKEN);
 }, TIMEOUT);

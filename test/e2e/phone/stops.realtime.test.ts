@@ -18,7 +18,6 @@ import { type Client, type Line, makeLine, newNumber, type PlacedCall, SLOW } fr
 import { ALL_EVENTS, receiveWebhooks, type WebhookReceiver } from './support/webhooks.ts';
 
 const TIMEOUT = 240_000;
-const READY_TIMEOUT_MS = 90_000;
 
 /** Of all tests, which run side by side; newest first. */
 const closers: (() => unknown)[] = [];
@@ -27,7 +26,7 @@ afterAll(async () => {
 });
 async function start(dataDir: string, env: Record<string, string>): Promise<ServiceProcess> {
   const settings = { ALLOW_INSECURE_WEBHOOKS: 'true', MEDIA_WORKERS: '1', ...env };
-  const service = await startService({ dataDir, env: settings, readyTimeoutMs: READY_TIMEOUT_MS });
+  const service = await startService({ dataDir, env: settings });
   closers.push(() => service.close());
   return service;
 }

@@ -6,7 +6,6 @@ import { reservePort } from '../../../support/ports.ts';
 import { type ServiceProcess, startService } from '../../../support/processes.ts';
 import type { Client } from '../../phone/support/line.ts';
 
-const READY_TIMEOUT_MS = 90_000;
 /** UDP ports for one node's audio, separate from those of the other nodes. */
 const PORTS_PER_NODE = 400;
 const FIRST_AUDIO_PORT = 40_000;
@@ -110,7 +109,6 @@ async function startNode(
     startService({
       env: settings,
       entry,
-      readyTimeoutMs: READY_TIMEOUT_MS,
       ...(dataDir === undefined ? {} : { dataDir }),
     });
   const first = await live();
