@@ -19,7 +19,7 @@ const TIMEOUT = 120_000;
 const RATE_HZ = 8000;
 /** The measurement counts from packet to packet, which is 20 ms; two figures in whole milliseconds may add one. */
 const TOLERANCE_MS = 21;
-/** Of one answer, where other work holds up a frame between the caller's and the agent's. */
+/** Of at most half of the answers, where other work holds up a frame between the caller's and the agent's. */
 const LATE_MS = 100;
 const SAID = ['yes please', 'only the two of us', 'speak to a human', 'no thank you'];
 /** Above the loudest noise of a test, far below speech. */
@@ -103,9 +103,9 @@ describe.concurrent('turn latency', { timeout: TIMEOUT }, () => {
     expect(told).toHaveLength(SAID.length);
     expect(shownMs).toHaveLength(SAID.length);
     const differences = shownMs.map((gapMs, index) => Math.abs((told[index] ?? Number.NaN) - gapMs));
-    const [largest = Number.NaN, ...others] = differences.toSorted((one, other) => other - one);
-    expect(Math.max(...others)).toBeLessThanOrEqual(TOLERANCE_MS);
-    expect(largest).toBeLessThanOrEqual(LATE_MS);
+    const exact = differences.filter((difference) => difference <= TOLERANCE_MS);
+    expect(exact.length, `${differences} ms`).toBeGreaterThanOrEqual(SAID.length / 2);
+    expect(Math.max(...differences)).toBeLessThanOrEqual(LATE_MS);
     for (const { latencyMs, latencyParts } of turns) {
       const { preemptive: _none, ...durations } = latencyParts;
       expect(Object.values(durations).reduce((sum, part) => sum + Number(part), 0)).toBe(latencyMs);
