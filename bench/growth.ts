@@ -59,7 +59,7 @@ async function measure(rows: number): Promise<string[]> {
   const now = new Date();
   let claimed = 0;
   const claim = async () => {
-    claimed = (await outbox.claimDue(now, now, CAPACITY)).length;
+    claimed = (await outbox.claimDue(now, now, CAPACITY)).claimed.length;
   };
   return [
     rows.toLocaleString('en'),

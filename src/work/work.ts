@@ -13,14 +13,18 @@ export interface ClaimedWork {
   readonly projectId: string;
 }
 
+/** The result of a claim. */
+export interface Claim {
+  /** The longest overdue first. */
+  readonly claimed: readonly ClaimedWork[];
+  /** The time at which the next row is due after now; null where there is none. */
+  readonly nextDueAt: Date | null;
+}
+
 /** The rows of a kind of work. Its table has the columns `project_id` and `next_at`, the time when a row is due. */
 export interface DueWork {
-  /**
-   * Claims due work for this node: no other node gets it before `until`.
-   *
-   * @returns The longest overdue first, within the capacity.
-   */
-  claimDue(now: Date, until: Date, capacity: ClaimCapacity): Promise<readonly ClaimedWork[]>;
+  /** Claims due work for this node, within the capacity: no other node gets it before `until`. */
+  claimDue(now: Date, until: Date, capacity: ClaimCapacity): Promise<Claim>;
 }
 
 /** Work whose rows say in the column `claim_id` who has claimed them, so that a claim can be renewed and lost. */

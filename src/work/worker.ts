@@ -6,6 +6,8 @@ import type { Again, ClaimCapacity, ClaimedWork, DueWork, LeasedWork } from './w
 
 /** Work of failed nodes, and what other nodes have added, is found within this time. */
 const POLL_MS = 1_000;
+/** What becomes due within this time is claimed together. */
+const DUE_TOGETHER_MS = 50;
 /** Another node takes over what this one has claimed and not renewed by then. */
 export const CLAIM_LEASE_MS = 30_000;
 /** Bounds of the delay after a failure, which doubles. */
@@ -74,7 +76,9 @@ export class Worker {
   #claiming: Promise<void> | undefined;
   /** How many rows are to be claimed. */
   #wanted = 0;
+  /** Claims at the next poll, or when a row is due before it; undefined before the start and after the end. */
   #timer: Timer | undefined;
+  #timerAtMs = 0;
   #stopRenewing: (() => Promise<void>) | undefined;
 
   constructor(deps: WorkerDeps) {
@@ -86,7 +90,7 @@ export class Worker {
     return this.#closing.signal;
   }
 
-  /** Claims due work now, every second, and when woken. */
+  /** Claims due work now, every second, when a row is due, and when woken. */
   start(): void {
     if (this.#timer || this.signal.aborted) return;
     this.#tick();
@@ -141,6 +145,7 @@ export class Worker {
   async close(): Promise<void> {
     const { clock, finishMs = 0 } = this.#deps;
     this.#timer?.cancel();
+    this.#timer = undefined;
     const stop = () => this.#closing.abort(new Error('the service stops'));
     if (finishMs > 0) {
       const limit = clock.setTimer(stop, finishMs);
@@ -159,6 +164,7 @@ export class Worker {
       if (lost.aborted) return;
       await this.#leased?.settle(work.id, afterMs === null ? null : new Date(clock.now() + afterMs));
       if (afterMs === 0) this.wake();
+      else if (afterMs !== null) this.#claimAt(clock.now() + afterMs);
     };
     if (this.#leased && this.signal.aborted) return await settle(0);
     try {
@@ -186,7 +192,19 @@ export class Worker {
 
   #tick(): void {
     this.wake();
-    this.#timer = this.#deps.clock.setTimer(() => this.#tick(), POLL_MS);
+    this.#setTimer(this.#deps.clock.now() + POLL_MS);
+  }
+
+  /** A row is due then, which may be before the next poll. */
+  #claimAt(atMs: number): void {
+    if (this.#timer && atMs < this.#timerAtMs) this.#setTimer(atMs);
+  }
+
+  #setTimer(atMs: number): void {
+    const { clock } = this.#deps;
+    this.#timer?.cancel();
+    this.#timerAtMs = atMs;
+    this.#timer = clock.setTimer(() => this.#tick(), atMs - clock.now());
   }
 
   async #claimDue(): Promise<void> {
@@ -198,11 +216,12 @@ export class Worker {
       const most = Math.min(capacity.rows, wanted);
       if (most <= 0) return;
       const nowMs = clock.now();
-      const claimed = await rows.claimDue(new Date(nowMs), new Date(nowMs + CLAIM_LEASE_MS), {
+      const { claimed, nextDueAt } = await rows.claimDue(new Date(nowMs), new Date(nowMs + CLAIM_LEASE_MS), {
         ...capacity,
         rows: most,
       });
       for (const work of claimed) this.run(work);
+      if (nextDueAt) this.#claimAt(Math.max(nextDueAt.getTime(), nowMs + DUE_TOGETHER_MS));
       // A claim takes half of what is free, so that its projects get even shares.
       if (claimed.length === most) this.#wanted += wanted - most;
     } while (this.#wanted > 0 && !this.signal.aborted);

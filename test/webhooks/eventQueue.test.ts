@@ -173,7 +173,7 @@ describe('EventDispatcher', () => {
     const dispatcher = new EventDispatcher({
       queue: {
         append: async () => [],
-        claimDue: async () => (isClaimed ? [] : [{ id: 'q', projectId: 'p' }]),
+        claimDue: async () => ({ claimed: isClaimed ? [] : [{ id: 'q', projectId: 'p' }], nextDueAt: null }),
         async next(queueId, now, until) {
           isClaimed = true;
           log.push(`next ${queueId} for ${until.getTime() - now.getTime()}`);

@@ -22,7 +22,7 @@ function scene({ finishMs = 0, beside }: { finishMs?: number; beside?: () => Pro
         claims.push({ at: now.getTime() - START_MS, until: until.getTime() - START_MS, capacity });
         await claiming.answer;
         if (claiming.error) throw claiming.error;
-        return due.splice(0);
+        return { claimed: due.splice(0), nextDueAt: null };
       },
     },
     maxRunning: 100,
@@ -247,7 +247,8 @@ function leasedScene(policy: Partial<WorkKind> = {}) {
       const due = [...dueAt].filter(([id, at]) => at !== null && at <= now.getTime() && !claimed.has(id));
       const taken = due.slice(0, most).map(([id]) => work(id));
       for (const { id } of taken) claimed.add(id);
-      return taken;
+      const later = [...dueAt.values()].filter((at) => at !== null && at > now.getTime()) as number[];
+      return { claimed: taken, nextDueAt: later.length > 0 ? new Date(Math.min(...later)) : null };
     },
     renew: async (ids) => new Set(ids.filter((id) => claimed.has(id))),
     async settle(id, nextAt) {
@@ -284,6 +285,30 @@ test('Leased work that ends is settled: it is due again after its delay, or neve
   clock.advance(5_000);
   await settle();
   expect([...runs.keys()]).toEqual(['a']);
+});
+
+test('Work that is due before the next poll starts at its time, whoever stored it', async () => {
+  const { clock, dueAt, runs, worker } = leasedScene();
+  dueAt
+    .set('settled', START_MS)
+    .set('soon', START_MS + 300)
+    .set('together', START_MS + 310);
+  worker.start();
+  await settle();
+  runs.get('settled')?.end({ afterMs: 700 });
+  await settle();
+  const startedAtMs = new Map<string, number>();
+  runs.clear();
+  for (let ms = 0; ms < 800; ms += 5) {
+    clock.advance(5);
+    await settle();
+    for (const id of runs.keys()) if (!startedAtMs.has(id)) startedAtMs.set(id, clock.now() - START_MS);
+  }
+  expect([...startedAtMs]).toEqual([
+    ['soon', 300],
+    ['together', 350],
+    ['settled', 700],
+  ]);
 });
 
 test('Leased work that fails is repeated, later after each failure in a row', async () => {
@@ -344,7 +369,8 @@ test('A project gets at most half of what is free, so that another one always fi
         const most = Math.min(rows, leftByProject.get(claiming) ?? perProject);
         const before = left.get(claiming) ?? 0;
         left.set(claiming, before - most);
-        return Array.from({ length: most }, (_, n) => work(`${claiming}${before - n}`, claiming));
+        const claimed = Array.from({ length: most }, (_, n) => work(`${claiming}${before - n}`, claiming));
+        return { claimed, nextDueAt: null };
       },
       renew: async (ids) => new Set(ids),
       settle: async () => undefined,

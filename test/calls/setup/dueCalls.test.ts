@@ -70,8 +70,8 @@ const deps = (): DueCallsDeps => ({
 /** The stored call, while it is scheduled. */
 const rows: LeasedWork = {
   async claimDue(now) {
-    if (stored.status !== 'scheduled' || dueAtMs > now.getTime()) return [];
-    return [{ id: stored.id, projectId: stored.projectId }];
+    const isDue = stored.status === 'scheduled' && dueAtMs <= now.getTime();
+    return { claimed: isDue ? [{ id: stored.id, projectId: stored.projectId }] : [], nextDueAt: null };
   },
   renew: async (ids) => new Set(ids),
   async settle(_id, nextAt) {

@@ -73,9 +73,9 @@ export function memoryOutbox({ outbox: given, session: change, onCommitted }: Me
   let nextAtMs: number | null = ENDED_AT_MS;
   const outbox: OutboxStore = {
     async claimDue(now, until) {
-      if (nextAtMs === null || nextAtMs > now.getTime()) return [];
+      if (nextAtMs === null || nextAtMs > now.getTime()) return { claimed: [], nextDueAt: null };
       nextAtMs = until.getTime();
-      return [{ id: 'i', projectId: session.projectId }];
+      return { claimed: [{ id: 'i', projectId: session.projectId }], nextDueAt: null };
     },
     async release(_instanceId, now) {
       releasedAtMs.push(now.getTime());

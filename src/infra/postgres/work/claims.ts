@@ -13,7 +13,7 @@ interface ClaimRow {
   id: string | null;
   project_id: string;
 }
-type OldestRow = ClaimRow & { readonly seen: number };
+type OldestRow = ClaimRow & { readonly seen: number; readonly next_due: Date | null };
 type ProjectRow = ClaimRow & { readonly last_project: string | null };
 
 /** A table of work with the columns `project_id` and `next_at`, each with an index, and both in one. */
@@ -74,13 +74,14 @@ export function claimer(database: Queryable, table: WorkTable, alsoSet = ''): Du
   return async (now, until, capacity) => {
     const oldest = await database.query<OldestRow>(claimOldest, parametersOf(now, until, capacity));
     const claimed = oldest.flatMap(toClaimed);
+    const nextDueAt = oldest[0]?.next_due ?? null;
     const rows = capacity.rows - claimed.length;
-    if (rows <= 0 || (oldest[0]?.seen ?? 0) < OLDEST) return claimed;
+    if (rows <= 0 || (oldest[0]?.seen ?? 0) < OLDEST) return { claimed, nextDueAt };
     const rest = { ...capacity, rows, leftByProject: leftAfter(capacity, claimed) };
     const parameters = [...parametersOf(now, until, rest), continueBehind];
     const others = await database.query<ProjectRow>(claimByProject, parameters);
     continueBehind = others[0]?.last_project ?? FIRST_PROJECT;
-    return [...claimed, ...others.flatMap(toClaimed)];
+    return { claimed: [...claimed, ...others.flatMap(toClaimed)], nextDueAt };
   };
 }
 
@@ -119,8 +120,10 @@ const claimOldestOf = (table: ClaimStatement): string => `
     SELECT ${table.key}, next_at FROM placed LEFT JOIN busy USING (project_id)
     WHERE place <= coalesce(room, $4)
   ), ${claimOf(table)}
-  SELECT seen, ${table.key} AS id, project_id
-  FROM (SELECT count(*)::integer AS seen FROM oldest) AS counted LEFT JOIN claimed ON true ORDER BY next_at`;
+  SELECT seen, next_due, ${table.key} AS id, project_id
+  FROM (SELECT count(*)::integer AS seen FROM oldest) AS counted
+  CROSS JOIN (SELECT min(next_at) AS next_due FROM ${table.name} WHERE next_at > $1 AND ${table.where}) AS later
+  LEFT JOIN claimed ON true ORDER BY next_at`;
 
 /** Visits the projects by the index on project and time, one look-up each. */
 const claimByProjectOf = (table: ClaimStatement): string => `

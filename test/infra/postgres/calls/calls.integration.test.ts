@@ -255,7 +255,7 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
           perProject: 10,
           leftByProject: new Map(),
         })
-      ).map(({ id }) => id);
+      ).claimed.map(({ id }) => id);
 
     test('are taken by one node when they are due, and again when they were not queued', async () => {
       const other = await scheduled({ notBefore: later(900), toNumber: '+886900000001' });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { claimer, leasedWork, workDepth } from '../../../../src/infra/postgres/work/claims.ts';
+import type { Claim } from '../../../../src/work/work.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 import { countRowsRead } from '../support/rowsRead.ts';
 import { type SessionWorld, sessionWorld } from '../support/sessions.ts';
@@ -48,7 +49,7 @@ describe.each(databases)('Claims on the $name database', ({ name, open }) => {
     ]);
     return { due, hog };
   }
-  const countsOf = (claimed: readonly { readonly projectId: string }[]) =>
+  const countsOf = ({ claimed }: Pick<Claim, 'claimed'>) =>
     claimed.reduce((counts, { projectId }) => {
       counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
       return counts;
@@ -60,18 +61,21 @@ describe.each(databases)('Claims on the $name database', ({ name, open }) => {
     await addSessions(second, 4, HOUR_MS);
     const claim = claimer(opened.database, OUTBOX);
     const leftByProject = new Map([[first.projectId, 7]]);
-    const claimed = await claim(NOW, UNTIL, { ...CAPACITY, leftByProject });
+    const { claimed } = await claim(NOW, UNTIL, { ...CAPACITY, leftByProject });
     expect(claimed.map(({ projectId }) => projectId)).toEqual([
       ...Array(7).fill(first.projectId),
       ...Array(4).fill(second.projectId),
     ]);
-    const again = await claim(NOW, UNTIL, { ...CAPACITY, rows: 5 });
-    expect(countsOf(again)).toEqual(new Map([[first.projectId, 5]]));
+    const { claimed: again } = await claim(NOW, UNTIL, { ...CAPACITY, rows: 5 });
+    expect(countsOf({ claimed: again })).toEqual(new Map([[first.projectId, 5]]));
     const ids = [...claimed, ...again].map(({ id }) => id);
     expect(new Set(ids).size).toBe(16);
     const full = new Map([[first.projectId, 0]]);
-    expect(await claim(NOW, UNTIL, { ...CAPACITY, leftByProject: full })).toEqual([]);
-    expect(await claim(UNTIL, UNTIL, { ...CAPACITY, leftByProject: full })).toHaveLength(4);
+    expect(await claim(NOW, UNTIL, { ...CAPACITY, leftByProject: full })).toEqual({
+      claimed: [],
+      nextDueAt: UNTIL,
+    });
+    expect((await claim(UNTIL, UNTIL, { ...CAPACITY, leftByProject: full })).claimed).toHaveLength(4);
   });
 
   test('reach projects behind the backlog of another', async () => {
@@ -119,7 +123,9 @@ describe.each(databases)('Claims on the $name database', ({ name, open }) => {
     await addSessions(last, 1, HOUR_MS);
     const claim = claimer(opened.database, OUTBOX);
     const full = { ...CAPACITY, leftByProject: new Map([[hog.projectId, 0]]) };
-    const found = [await claim(NOW, UNTIL, full), await claim(NOW, UNTIL, full)].flat();
+    const found = [await claim(NOW, UNTIL, full), await claim(NOW, UNTIL, full)].flatMap(
+      ({ claimed }) => claimed,
+    );
     expect(found.map(({ projectId }) => projectId)).toEqual([last.projectId]);
   });
 
@@ -135,7 +141,7 @@ describe.each(databases)('Claims on the $name database', ({ name, open }) => {
     );
     const [first, second] = [leasedWork(opened.database, table), leasedWork(opened.database, table)];
     const claim = async (node: typeof first, at: Date, until: Date) =>
-      (await node.claimDue(at, until, CAPACITY)).map(({ id }) => id);
+      (await node.claimDue(at, until, CAPACITY)).claimed.map(({ id }) => id);
     const later = (ms: number) => new Date(NOW.getTime() + ms);
     expect(await workDepth(opened.database, table, NOW)).toEqual({ waiting: 1, delayed: 0, active: 0 });
     expect(await claim(first, NOW, later(30_000))).toEqual([letter]);
