@@ -44,6 +44,7 @@ describe('Calls', { ...requiresChromium, timeout: TIMEOUT_MS }, () => {
     await explained.page.getByRole('button', { name: 'Hang up' }).waitFor();
     expect(await explained.page.getByText('Nothing went wrong').count()).toBe(0);
     await explained.page.getByText('Recording', { exact: true }).first().waitFor();
+    await explained.page.getByText('Audible after the call').waitFor();
     await explained.page.close();
     await live.getByRole('button', { name: 'Hang up' }).click();
     await live.getByRole('button', { name: 'Hang up now?' }).click();

@@ -31,6 +31,7 @@ const texts = textsIn({
     caller: 'Caller',
     agent: 'Agent',
     noRecording: 'No recording',
+    recordingRuns: 'Audible after the call',
     words: 'Words',
     path: 'Path',
     events: 'Events',
@@ -42,6 +43,7 @@ const texts = textsIn({
     caller: '來電者',
     agent: '語音代理',
     noRecording: '沒有錄音',
+    recordingRuns: '通話結束後可收聽',
     words: '話語',
     path: '路徑',
     events: '事件',
@@ -92,11 +94,12 @@ function Lanes({
     return (clientX - left) / width;
   };
   const { call } = timeline;
+  const isRecording = call?.recording?.status === 'recording';
   const areLanesShown = useDeferredValue(true, false);
   const answeredMs = call?.answeredAt ? axis.at(call.answeredAt) : axis.lengthMs;
   return (
     <div className={classes.frame}>
-      <LaneNames media={media} hasRecording={span !== undefined} />
+      <LaneNames media={media} hasRecording={span !== undefined} isRecording={isRecording} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard. */}
       <section className={classes.scroll} aria-label={texts.lanes} tabIndex={0}>
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the slider above does the same by the keyboard. */}
@@ -187,7 +190,15 @@ const LaneStack = memo(function LaneStack({
   );
 });
 
-function LaneNames({ media, hasRecording }: { media: readonly MediaFigure[]; hasRecording: boolean }) {
+function LaneNames({
+  media,
+  hasRecording,
+  isRecording,
+}: {
+  media: readonly MediaFigure[];
+  hasRecording: boolean;
+  isRecording: boolean;
+}) {
   const lane = (name: string) => <div style={{ height: LANE_HEIGHT }}>{name}</div>;
   return (
     <div className={classes.names}>
@@ -198,7 +209,7 @@ function LaneNames({ media, hasRecording }: { media: readonly MediaFigure[]; has
             <span>{texts.agent}</span>
           </>
         ) : (
-          <span className={classes.wrapped}>{texts.noRecording}</span>
+          <span className={classes.wrapped}>{isRecording ? texts.recordingRuns : texts.noRecording}</span>
         )}
       </div>
       {lane(texts.words)}

@@ -3,7 +3,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 
 import { useApi } from '../../../api/apiContext.tsx';
-import { formatLatency } from '../../../formats.ts';
+import { formatDateTime, formatLatency } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { PageLink } from '../../../layout/links.tsx';
 import { textsIn } from '../../../texts.ts';
@@ -70,6 +70,7 @@ function Comparison({ runs }: { runs: readonly TestRun[] }) {
                 >
                   {runVariant(run)}
                 </PageLink>
+                <Text size="xs">{formatDateTime(run.createdAt)}</Text>
                 <SummaryText summary={run.summary} size="xs" />
               </Table.Th>
             ))}
