@@ -48,7 +48,7 @@ export function createDnsLookup(options: { readonly servers?: readonly string[] 
 }
 
 /** What a user's address is held to. */
-export interface WebSocketGuard {
+export interface TargetGuard {
   readonly policy: TargetPolicy;
   readonly lookup: Lookup;
 }
@@ -97,7 +97,7 @@ const TIMEOUT_MS = 10_000;
  * Resolves the host of a user's address for `net.connect`, to addresses that the guard allows. An address without a name
  * is not looked up: it is checked before it is stored.
  */
-export function guardedLookup(url: URL, guard: WebSocketGuard): LookupFunction {
+export function guardedLookup(url: URL, guard: TargetGuard): LookupFunction {
   return (hostname, options, callback) => {
     resolveTarget(url, guard, AbortSignal.timeout(TIMEOUT_MS)).then(
       (addresses) => answering(addresses)(hostname, options, callback),

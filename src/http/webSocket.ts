@@ -1,13 +1,13 @@
 import { WebSocket } from 'ws';
 import { bareHost } from './address.ts';
-import { answering, isAddress, resolveTarget, type WebSocketGuard } from './lookup.ts';
+import { answering, isAddress, resolveTarget, type TargetGuard } from './lookup.ts';
 import { checkTarget } from './target.ts';
 
 export interface WebSocketOptions {
   readonly subprotocol?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Absent for an address that the operator has configured. */
-  readonly guard?: WebSocketGuard | undefined;
+  readonly guard?: TargetGuard | undefined;
   /** Trusted certificates, PEM, instead of Node's. */
   readonly ca?: string | undefined;
   /** Until the connection is open. */
@@ -52,7 +52,7 @@ export async function openWebSocket(
 }
 
 /** The HTTP rules apply, with `ws` read as `http`. */
-async function checkedAddresses(url: URL, guard: WebSocketGuard, signal: AbortSignal) {
+async function checkedAddresses(url: URL, guard: TargetGuard, signal: AbortSignal) {
   const asHttp = new URL(url.href.replace(/^ws/i, 'http'));
   const problem = checkTarget(asHttp.href, guard.policy);
   if (problem) throw problem;

@@ -1,5 +1,5 @@
 import type { MakeId } from '../base/values/ids.ts';
-import type { WebSocketGuard } from '../http/lookup.ts';
+import type { TargetGuard } from '../http/lookup.ts';
 import type { StreamDeps } from './failover/streamWithRetry.ts';
 import type { Embedder } from './ports/embedder.ts';
 
@@ -28,7 +28,7 @@ export interface ChatOptions extends ProviderOptions {
     readonly refusal: string;
   }) => void;
   /** Checks a base URL that a user configures; undefined for the operator's own. */
-  readonly guard?: WebSocketGuard | undefined;
+  readonly guard?: TargetGuard | undefined;
 }
 
 export interface SpeechToTextOptions extends ProviderOptions {
@@ -37,7 +37,7 @@ export interface SpeechToTextOptions extends ProviderOptions {
   /** The options of this vendor alone, by the names of its API. */
   readonly options?: unknown;
   /** Checks a base URL that a user configures; undefined for the operator's own. */
-  readonly guard?: WebSocketGuard | undefined;
+  readonly guard?: TargetGuard | undefined;
 }
 
 export interface TextToSpeechOptions extends ProviderOptions {
@@ -48,7 +48,7 @@ export interface TextToSpeechOptions extends ProviderOptions {
   /** The options of this vendor alone, by the names of its API. */
   readonly options?: unknown;
   /** Checks a base URL that a user configures; undefined for the operator's own. */
-  readonly guard?: WebSocketGuard | undefined;
+  readonly guard?: TargetGuard | undefined;
 }
 
 export interface SpeechToSpeechOptions extends ProviderOptions {
@@ -57,7 +57,7 @@ export interface SpeechToSpeechOptions extends ProviderOptions {
   /** The voice. Default: the vendor's own. */
   readonly voice?: string | undefined;
   /** Checks a base URL that a user configures; undefined for the operator's own. */
-  readonly guard?: WebSocketGuard | undefined;
+  readonly guard?: TargetGuard | undefined;
 }
 
 /** A vendor's embedding models. */

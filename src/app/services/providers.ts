@@ -6,7 +6,7 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
 import { DEFAULT_MAX_RESPONSE_BYTES } from '../../http/client.ts';
 import { createGuardedFetch } from '../../http/fetch.ts';
-import type { WebSocketGuard } from '../../http/lookup.ts';
+import type { TargetGuard } from '../../http/lookup.ts';
 import { createDnsLookup } from '../../http/lookup.ts';
 import { createChatClient } from '../../models/chat/chatClient.ts';
 import { createRetryingEmbedder } from '../../models/failover/retryingEmbedder.ts';
@@ -95,7 +95,7 @@ async function openChat(
   endpoint: ChatProviderName,
   credentials: Credentials,
   warn: ProviderOptions['warn'],
-  guard?: WebSocketGuard,
+  guard?: TargetGuard,
   owner?: 'installation' | 'project',
 ) {
   const options = providerOptions({ config, clock, logger, warn }, credentials);

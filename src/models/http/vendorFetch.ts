@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher, errors, fetch as undiciFetch } from 'undici';
-import type { WebSocketGuard } from '../../http/lookup.ts';
+import type { TargetGuard } from '../../http/lookup.ts';
 import { guardedLookup } from '../../http/lookup.ts';
 import { boundedResponse } from '../../http/response.ts';
 import { ModelError } from '../ports/modelError.ts';
@@ -21,7 +21,7 @@ export interface VendorFetch {
  * @param guard - Checks addresses that users configure; undefined for the operator's own.
  * @throws {ModelError} `model_malformed` From the returned function, or from the body, when the response is too long.
  */
-export function createVendorFetch(baseUrl: string, guard: WebSocketGuard | undefined): VendorFetch {
+export function createVendorFetch(baseUrl: string, guard: TargetGuard | undefined): VendorFetch {
   const agent = new Agent({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: 0,

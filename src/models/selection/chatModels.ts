@@ -5,7 +5,7 @@ import type { ProviderCredentials } from '../../agents/speech/providerCredential
 import type { Clock } from '../../base/values/clock.ts';
 import { estimateTokens } from '../../engine/history/contextWindow.ts';
 import type { ChatFallback, ChosenChat } from '../../engine/turn/turnContext.ts';
-import type { WebSocketGuard } from '../../http/lookup.ts';
+import type { TargetGuard } from '../../http/lookup.ts';
 import { type CredentialName, credentialName } from '../../vendors/credentials.ts';
 import { createBreakers } from '../failover/circuitBreaker.ts';
 import { streamWithFailover } from '../failover/streamWithFailover.ts';
@@ -41,11 +41,11 @@ export interface ChatModelsDeps {
   readonly credentials: (name: CredentialName) => Credentials;
   readonly projectCredentials: ProjectCredentialCache;
   /** Checks addresses that projects configure. */
-  readonly guard: WebSocketGuard;
+  readonly guard: TargetGuard;
   readonly open: (
     endpoint: ChatEndpoint,
     credentials: Credentials,
-    guard: WebSocketGuard | undefined,
+    guard: TargetGuard | undefined,
     owner: 'installation' | 'project',
   ) => Promise<EndpointClient>;
   /** Returns the models for agents that name none. */
@@ -62,7 +62,7 @@ export interface ChatModelsDeps {
 
 interface Access {
   readonly credentials: Credentials;
-  readonly guard: WebSocketGuard | undefined;
+  readonly guard: TargetGuard | undefined;
   readonly owner: 'installation' | 'project';
   /** The circuit breaker's name for this choice. */
   readonly breaker: string;

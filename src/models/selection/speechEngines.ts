@@ -3,7 +3,7 @@ import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
 import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { WebSocketGuard } from '../../http/lookup.ts';
+import type { TargetGuard } from '../../http/lookup.ts';
 import type { CredentialName } from '../../vendors/credentials.ts';
 import { ENGINES } from '../../vendors/registry.ts';
 import { countedEngine } from '../countedSpeech.ts';
@@ -21,7 +21,7 @@ export interface SpeechEnginesDeps {
   readonly credentials: (name: CredentialName) => Credentials;
   readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
   /** Checks addresses that projects configure. */
-  readonly guard: WebSocketGuard;
+  readonly guard: TargetGuard;
   readonly options: (credentials: Credentials) => ProviderOptions;
   readonly metrics: MetricsOfProvider;
   /** Counts what runs on the installation's credentials. */
@@ -35,7 +35,7 @@ export interface SpeechEnginesDeps {
 interface Access {
   readonly credentials: Credentials;
   readonly owner: KeyOwner;
-  readonly guard: WebSocketGuard | undefined;
+  readonly guard: TargetGuard | undefined;
 }
 
 /** The speech-to-speech models that agents and nodes name, by the credentials of their projects. */

@@ -3,7 +3,7 @@ import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
 import type { RecognitionChoice, SynthesisChoice } from '../../agents/speech/speechConfig.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { WebSocketGuard } from '../../http/lookup.ts';
+import type { TargetGuard } from '../../http/lookup.ts';
 import { type CredentialName, credentialName } from '../../vendors/credentials.ts';
 import { STREAMING_STT_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../../vendors/registry.ts';
 import { countedRecognizer, countedSynthesizer } from '../countedSpeech.ts';
@@ -39,7 +39,7 @@ export interface SpeechProvidersDeps {
   readonly credentials: (name: CredentialName, kind: Kind) => Credentials;
   readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
   /** Checks addresses that projects configure. */
-  readonly guard: WebSocketGuard;
+  readonly guard: TargetGuard;
   readonly options: (credentials: Credentials) => ProviderOptions;
   readonly metrics: (kind: 'transcription' | 'speech', provider: string, owner: KeyOwner) => ProviderMetrics;
   /** Counts what runs on the installation's credentials. */
@@ -53,7 +53,7 @@ export interface SpeechProvidersDeps {
 interface Access {
   readonly credentials: Credentials;
   readonly owner: KeyOwner;
-  readonly guard: WebSocketGuard | undefined;
+  readonly guard: TargetGuard | undefined;
 }
 type Kind = 'stt' | 'tts';
 

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { WebSocketGuard } from '../../http/lookup.ts';
+import type { TargetGuard } from '../../http/lookup.ts';
 import { openWebSocket } from '../../http/webSocket.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { WebSocketTarget } from './target.ts';
@@ -15,7 +15,7 @@ const REFUSED = /Unexpected server response: (4\d\d)/;
 export type Dial = (target: WebSocketTarget, signal: AbortSignal) => Promise<WebSocket>;
 
 /** @param guard - Undefined for addresses that the operator has configured. */
-export function createDial(guard: WebSocketGuard | undefined): Dial {
+export function createDial(guard: TargetGuard | undefined): Dial {
   return async ({ url, headers, subprotocol }, signal) => {
     const options = {
       subprotocol,

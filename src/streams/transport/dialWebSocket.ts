@@ -1,11 +1,11 @@
 import type { WebSocket } from 'ws';
 import { CallwayError } from '../../base/errors.ts';
 import { HttpClientError } from '../../http/errors.ts';
-import type { WebSocketGuard } from '../../http/lookup.ts';
+import type { TargetGuard } from '../../http/lookup.ts';
 import { openWebSocket } from '../../http/webSocket.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 
-export interface DialDeps extends WebSocketGuard {
+export interface DialDeps extends TargetGuard {
   /** Trusted certificates, PEM, instead of Node's. */
   readonly ca?: string;
 }

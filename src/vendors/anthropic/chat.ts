@@ -1,4 +1,4 @@
-import type { WebSocketGuard } from '../../http/lookup.ts';
+import type { TargetGuard } from '../../http/lookup.ts';
 import type { ChatProvider } from '../../models/chat/chatClient.ts';
 import { Refusals, type RefusalsOptions } from '../../models/chat/refusals.ts';
 import { eventData } from '../../models/http/serverSentEvents.ts';
@@ -17,7 +17,7 @@ export interface AnthropicChatDeps {
   /** Reports each parameter that a model refuses, once. */
   readonly onRefused: RefusalsOptions<MessagesBody>['onLearned'];
   /** Checks addresses that users configure; undefined for the operator's own. */
-  readonly guard?: WebSocketGuard | undefined;
+  readonly guard?: TargetGuard | undefined;
 }
 
 /**

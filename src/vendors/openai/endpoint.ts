@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import type { WebSocketGuard } from '../../http/lookup.ts';
+import type { TargetGuard } from '../../http/lookup.ts';
 import { createVendorFetch } from '../../models/http/vendorFetch.ts';
 import { isRecord, type Redactor } from './errors.ts';
 
@@ -16,7 +16,7 @@ export interface EndpointOptions {
   /** A path after the base URL. */
   readonly path?: string;
   /** Checks addresses that users configure; undefined for the operator's own. */
-  readonly guard?: WebSocketGuard | undefined;
+  readonly guard?: TargetGuard | undefined;
 }
 
 /** An OpenAI-compatible endpoint: the SDK's client over connections of its own. */
