@@ -239,8 +239,7 @@ CREATE TABLE datasets (
   parsed_at timestamptz,
   chunk_count integer NOT NULL DEFAULT 0,
   embedded_count integer NOT NULL DEFAULT 0,
-  created_at timestamptz NOT NULL,
-  updated_at timestamptz NOT NULL
+  created_at timestamptz NOT NULL
 );
 CREATE INDEX datasets_of_knowledgebase ON datasets (knowledgebase_id, created_at, id);
 CREATE INDEX datasets_due ON datasets (next_at) WHERE next_at IS NOT NULL;

@@ -149,7 +149,6 @@ async function fill(
   next: () => Float32Array,
   count: number,
 ) {
-  const at = new Date().toISOString();
   const { knowledgebaseId, datasetId } = await addKnowledgebase(stores, projectId);
   // Filling a table is faster without its index, which a restored database also builds last.
   const [definition] = await database.query<{ indexdef: string }>(
@@ -166,7 +165,7 @@ async function fill(
     });
     await stores.chunks.append({ datasetId, knowledgebaseId }, chunks);
     const vectors = chunks.map(({ id }) => ({ chunkId: id, vector: next() }));
-    await stores.chunks.storeVectors({ datasetId, encoder: ENCODER.name }, vectors, at);
+    await stores.chunks.storeVectors({ datasetId, encoder: ENCODER.name }, vectors);
   }
   const filledMs = performance.now();
   await database.transaction(async (transaction) => {

@@ -144,7 +144,7 @@ async function fill(
     const vector = vectors[index];
     return vector ? [{ chunkId: id, vector }] : [];
   });
-  await stores.chunks.storeVectors({ datasetId, encoder: LOCAL_EMBEDDING_MODEL.name }, made, at);
+  await stores.chunks.storeVectors({ datasetId, encoder: LOCAL_EMBEDDING_MODEL.name }, made);
   const encoder = LOCAL_EMBEDDING_MODEL.name;
   const deps = { chunks: stores.chunks, findEmbedder: () => embedder };
   await embedSentences(deps, { datasetId, encoder }, () => undefined, new AbortController().signal);

@@ -61,7 +61,7 @@ export interface DatasetStore {
   removeAll(projectId: string): Promise<void>;
 
   /** Counts an attempt. @returns Undefined when the dataset is removed, ready or failed. */
-  startIngestion(datasetId: string, at: string): Promise<IngestionTask | undefined>;
+  startIngestion(datasetId: string): Promise<IngestionTask | undefined>;
   /** Removes the attempt from the count, since the node stops before its end. */
   undoAttempt(datasetId: string): Promise<void>;
   /** Records that all chunks are stored. @returns False when the dataset is removed. */
@@ -69,17 +69,13 @@ export interface DatasetStore {
   /** Records a failed attempt that another one follows. */
   postpone(
     datasetId: string,
-    failure: {
-      readonly reason: string;
-      readonly failingSince: string;
-      readonly at: string;
-    },
+    failure: { readonly reason: string; readonly failingSince: string },
   ): Promise<void>;
-  finish(datasetId: string, at: string): Promise<void>;
+  finish(datasetId: string): Promise<void>;
   /** Forgets the failures of a dataset that is not ready; a failed one is pending again. @returns False when it is ready. */
   restart(datasetId: string, at: string): Promise<boolean>;
   /** Fails a dataset and removes its chunks: a document is searchable as a whole or not at all. */
-  fail(datasetId: string, reason: string, at: string): Promise<void>;
+  fail(datasetId: string, reason: string): Promise<void>;
 }
 
 /** A chunk from the parser. */
@@ -122,7 +118,6 @@ export interface ChunkStore {
   storeVectors(
     task: Pick<IngestionTask, 'datasetId' | 'encoder'>,
     vectors: readonly { readonly chunkId: string; readonly vector: Float32Array }[],
-    at: string,
   ): Promise<boolean>;
   /** Does the same as {@link listWithoutVector} for the vectors of their sentences. */
   listWithoutSentences: ChunkStore['listWithoutVector'];

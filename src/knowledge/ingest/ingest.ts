@@ -85,7 +85,7 @@ export async function ingest(
   datasetId: string,
   signal: AbortSignal,
 ): Promise<Again | undefined> {
-  const task = await deps.datasets.startIngestion(datasetId, now(deps));
+  const task = await deps.datasets.startIngestion(datasetId);
   if (!task) return undefined;
   const progress = { atMs: task.failingSince?.getTime() ?? deps.clock.now() };
   try {
@@ -95,7 +95,7 @@ export async function ingest(
     const endTurn = turn(deps.clock);
     await embed(deps, task, { progress, endTurn, signal });
     await embedSentences(deps, task, endTurn, signal);
-    await deps.datasets.finish(datasetId, now(deps));
+    await deps.datasets.finish(datasetId);
     deps.onDone?.(datasetId, { status: 'ready', encoder: task.encoder });
     return undefined;
   } catch (error) {
@@ -116,11 +116,10 @@ export async function ingest(
       await deps.datasets.postpone(datasetId, {
         reason: reasonOf(error),
         failingSince: isoTime(progress.atMs),
-        at: now(deps),
       });
       return retry;
     }
-    await deps.datasets.fail(datasetId, reasonOf(error), now(deps));
+    await deps.datasets.fail(datasetId, reasonOf(error));
     deps.onDone?.(datasetId, { status: 'failed', encoder: task.encoder });
     return undefined;
   }
@@ -215,7 +214,7 @@ async function embed(
       return { chunkId, vector };
     });
     const startedMs = deps.clock.monotonicMs();
-    if (!(await deps.chunks.storeVectors(task, made, now(deps)))) throw new DatasetRemovedError();
+    if (!(await deps.chunks.storeVectors(task, made))) throw new DatasetRemovedError();
     progress.atMs = deps.clock.now();
     return deps.clock.monotonicMs() - startedMs;
   };

@@ -26,7 +26,7 @@ function parsedDocument(
   let status = 'processing';
   const task = { datasetId: 'd', encoder: ENCODER.name, attempts: 1, isParsed: true };
   let failingSince: Date | null = null;
-  const failures: { reason: string; at: string }[] = [];
+  const failures: { reason: string }[] = [];
   let attempts = 0;
   const datasets: Pick<DatasetStore, 'startIngestion' | 'undoAttempt' | 'postpone' | 'finish' | 'fail'> = {
     async startIngestion() {
@@ -43,9 +43,9 @@ function parsedDocument(
     async finish() {
       status = 'ready';
     },
-    async fail(_, reason, at) {
+    async fail(_, reason) {
       status = 'failed';
-      failures.push({ reason, at });
+      failures.push({ reason });
     },
   };
   const chunks: Pick<ChunkStore, 'listWithoutVector' | 'storeVectors'> = {

@@ -49,7 +49,7 @@ export function keepVectorsSql(encoder: EmbeddingModelName): string {
       ON CONFLICT (chunk_id) DO NOTHING
       RETURNING chunk_id
     )
-    UPDATE datasets SET embedded_count = embedded_count + (SELECT count(*) FROM added), updated_at = $5,
+    UPDATE datasets SET embedded_count = embedded_count + (SELECT count(*) FROM added),
       error = NULL, failing_since = NULL
     WHERE id = $1 RETURNING id`;
 }
@@ -110,7 +110,7 @@ function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
     },
     listWithoutVector: pageWithout('chunk_embeddings'),
     listWithoutSentences: pageWithout('sentence_embeddings'),
-    async storeVectors({ datasetId, encoder }, vectors, at) {
+    async storeVectors({ datasetId, encoder }, vectors) {
       for (let from = 0; from < vectors.length; from += rowsAtOnce) {
         const part = vectors.slice(from, from + rowsAtOnce);
         const rows = await query(keepVectorsSql(encoder), [
@@ -118,7 +118,6 @@ function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
           encoder,
           part.map(({ chunkId }) => chunkId),
           part.map(({ vector }) => vectorText(vector)),
-          at,
         ]);
         if (rows.length === 0) return false;
       }

@@ -38,8 +38,8 @@ function records(database: Queryable): Records {
     async insert(one) {
       await database.query(
         `INSERT INTO datasets
-           (id, project_id, knowledgebase_id, name, mime_type, bytes, file_key, status, created_at, updated_at, next_at)
-         SELECT $1, project_id, $2, $3, $4, $5, $6, 'pending', $7, $7, $7::timestamptz FROM knowledgebases WHERE id = $2`,
+           (id, project_id, knowledgebase_id, name, mime_type, bytes, file_key, status, created_at, next_at)
+         SELECT $1, project_id, $2, $3, $4, $5, $6, 'pending', $7, $7::timestamptz FROM knowledgebases WHERE id = $2`,
         [one.id, one.knowledgebaseId, one.name, one.mimeType, one.bytes, one.fileKey, one.createdAt],
       );
     },
@@ -92,16 +92,16 @@ async function remove(database: Queryable, knowledgebaseId: string, datasetId: s
 
 function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
   return {
-    async startIngestion(datasetId, at) {
+    async startIngestion(datasetId) {
       const [task] = await database.query<IngestionTask>(
-        `UPDATE datasets SET status = 'processing', attempts = attempts + 1, updated_at = $2
+        `UPDATE datasets SET status = 'processing', attempts = attempts + 1
          FROM knowledgebases
          WHERE datasets.id = $1 AND knowledgebases.id = knowledgebase_id AND status IN ('pending', 'processing')
          RETURNING datasets.id AS "datasetId", knowledgebase_id AS "knowledgebaseId", datasets.project_id AS "projectId",
            datasets.name, mime_type AS "mimeType", file_key AS "fileKey", encoder, chunk_size AS "chunkSize",
            chunk_overlap AS "chunkOverlap", attempts, failing_since AS "failingSince",
            parsed_at IS NOT NULL AS "isParsed"`,
-        [datasetId, at],
+        [datasetId],
       );
       return task;
     },
@@ -113,30 +113,30 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
     },
     async markParsed(datasetId, at) {
       const rows = await database.query(
-        `UPDATE datasets SET parsed_at = $2, updated_at = $2,
+        `UPDATE datasets SET parsed_at = $2,
            chunk_count = (SELECT count(*) FROM chunks WHERE dataset_id = $1)
          WHERE id = $1 RETURNING id`,
         [datasetId, at],
       );
       return rows.length > 0;
     },
-    async postpone(datasetId, { reason, failingSince, at }) {
+    async postpone(datasetId, { reason, failingSince }) {
       await database.query(
-        `UPDATE datasets SET error = $2, failing_since = $3, attempts = attempts - 1, updated_at = $4
+        `UPDATE datasets SET error = $2, failing_since = $3, attempts = attempts - 1
          WHERE id = $1 AND status = 'processing'`,
-        [datasetId, reason, failingSince, at],
+        [datasetId, reason, failingSince],
       );
     },
-    async finish(datasetId, at) {
+    async finish(datasetId) {
       await database.query(
-        `UPDATE datasets SET status = 'ready', error = NULL, failing_since = NULL, updated_at = $2
+        `UPDATE datasets SET status = 'ready', error = NULL, failing_since = NULL
          WHERE id = $1 AND status = 'processing'`,
-        [datasetId, at],
+        [datasetId],
       );
     },
     async restart(datasetId, at) {
       const rows = await database.query(
-        `UPDATE datasets SET error = NULL, failing_since = NULL, attempts = 0, updated_at = $2,
+        `UPDATE datasets SET error = NULL, failing_since = NULL, attempts = 0,
            next_at = CASE WHEN claim_id IS NULL THEN $2 ELSE next_at END,
            status = CASE status WHEN 'failed' THEN 'pending' ELSE status END,
            parsed_at = CASE status WHEN 'failed' THEN NULL ELSE parsed_at END,
@@ -147,19 +147,19 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
       );
       return rows.length > 0;
     },
-    async fail(datasetId, reason, at) {
+    async fail(datasetId, reason) {
       // A retry after a crash must start over, not continue with the remaining chunks.
       const [begun] = await database.query(
-        `UPDATE datasets SET parsed_at = NULL, updated_at = $2, chunk_count = 0, embedded_count = 0
+        `UPDATE datasets SET parsed_at = NULL, chunk_count = 0, embedded_count = 0
          WHERE id = $1 AND status IN ('pending', 'processing') RETURNING id`,
-        [datasetId, at],
+        [datasetId],
       );
       if (!begun) return;
       await removeChunks(database, datasetId);
       await database.query(
-        `UPDATE datasets SET status = 'failed', error = $2, updated_at = $3
+        `UPDATE datasets SET status = 'failed', error = $2
          WHERE id = $1 AND status IN ('pending', 'processing')`,
-        [datasetId, reason, at],
+        [datasetId, reason],
       );
     },
   };

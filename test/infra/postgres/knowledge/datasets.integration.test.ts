@@ -76,8 +76,8 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
       chunkId,
       vector: wordVector(content, 512),
     }));
-    await chunks.storeVectors(task, vectors, BEGIN);
-    await chunks.storeVectors(task, vectors, BEGIN);
+    await chunks.storeVectors(task, vectors);
+    await chunks.storeVectors(task, vectors);
     expect(await find()).toMatchObject({ chunkCount: 3, embeddedCount: 2 });
     expect(await begin(id)).toMatchObject({ attempts: 2, isParsed: true });
     expect(await chunks.listWithoutVector(id, { limit: 10, offset: 0 })).toEqual({
@@ -89,9 +89,9 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
       pageLength: 0,
     });
 
-    await datasets.finish(id, BEGIN);
+    await datasets.finish(id);
     expect(await find()).toMatchObject({ status: 'ready' });
-    expect(await datasets.startIngestion(id, BEGIN)).toBeUndefined();
+    expect(await datasets.startIngestion(id)).toBeUndefined();
   });
 
   test('Chunks are stored in statements of bounded size', async () => {
@@ -122,14 +122,14 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
     const { datasets, chunks } = rig.storage.stores;
     const task = await begin(await addDataset(knowledgebase));
     await chunks.append(task, [{ id: uuidV7(), position: 0, content: 'x', startOffset: 0, endOffset: 1 }]);
-    await datasets.fail(task.datasetId, 'The file holds no text', BEGIN);
+    await datasets.fail(task.datasetId, 'The file holds no text');
     expect(await datasets.find(knowledgebase.id, task.datasetId)).toMatchObject({
       status: 'failed',
       error: 'The file holds no text',
       chunkCount: 0,
     });
     expect(await chunks.list(task.datasetId, { limit: 10, offset: 0 })).toEqual([]);
-    expect(await datasets.startIngestion(task.datasetId, BEGIN)).toBeUndefined();
+    expect(await datasets.startIngestion(task.datasetId)).toBeUndefined();
   });
 
   test('A removal deletes everything, queues the file for removal, and stops a running ingestion', async () => {
@@ -150,7 +150,7 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
     const chunk = { id: uuidV7(), position: 9, content: 'x', startOffset: 0, endOffset: 1 };
     expect(await chunks.append(task, [chunk])).toBe(false);
     const vector = { chunkId: ids[0] ?? '', vector: wordVector('x', 512) };
-    expect(await chunks.storeVectors(task, [vector], BEGIN)).toBe(false);
+    expect(await chunks.storeVectors(task, [vector])).toBe(false);
     expect(await datasets.markParsed(task.datasetId, BEGIN)).toBe(false);
 
     const other = await addDataset(knowledgebase);
@@ -171,7 +171,7 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
     await datasets.markParsed(task.datasetId, BEGIN);
     const vectors = made.map(({ id }) => ({ chunkId: id, vector: new Float32Array(512).fill(0.5) }));
     let isKept = false;
-    const keeping = chunks.storeVectors(task, vectors, BEGIN).then(() => {
+    const keeping = chunks.storeVectors(task, vectors).then(() => {
       isKept = true;
     });
     const find = async () => await datasets.find(task.knowledgebaseId, task.datasetId);
@@ -251,13 +251,13 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
       const knowledgebase = await addKnowledgebase();
       const task = await addLong(knowledgebase);
       const { database, left, shown } = watch(task);
-      await datasetStore(database).fail(task.datasetId, 'No encoder', BEGIN);
+      await datasetStore(database).fail(task.datasetId, 'No encoder');
       expect(left).toEqual(PART_BY_PART);
       expect(shown[0]).toEqual({ status: 'processing', error: undefined, chunkCount: 0 });
       const { datasets } = rig.storage.stores;
       const failed = { status: 'failed', error: 'No encoder', chunkCount: 0, embeddedCount: 0 };
       expect(await datasets.find(knowledgebase.id, task.datasetId)).toMatchObject(failed);
-      await datasets.fail(task.datasetId, 'Another reason', BEGIN);
+      await datasets.fail(task.datasetId, 'Another reason');
       expect(await datasets.find(knowledgebase.id, task.datasetId)).toMatchObject({ error: 'No encoder' });
     });
 
@@ -265,7 +265,7 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
       const knowledgebase = await addKnowledgebase();
       const task = await addLong(knowledgebase);
       const { database, left } = watch(task, 1);
-      await expect(datasetStore(database).fail(task.datasetId, 'No encoder', BEGIN)).rejects.toThrow('died');
+      await expect(datasetStore(database).fail(task.datasetId, 'No encoder')).rejects.toThrow('died');
       expect(left).toEqual([2]);
       expect(await begin(task.datasetId)).toMatchObject({ isParsed: false });
       await rig.storage.stores.chunks.clear(task.datasetId);

@@ -65,7 +65,7 @@ export function useKnowledge(open: Open) {
   }
 
   async function begin(datasetId: string): Promise<IngestionTask> {
-    const task = await storage.stores.datasets.startIngestion(datasetId, BEGIN);
+    const task = await storage.stores.datasets.startIngestion(datasetId);
     if (!task) throw new Error('nothing to do');
     return task;
   }
@@ -89,9 +89,9 @@ export function useKnowledge(open: Open) {
     for (let from = 0; from < made.length; from += 500) {
       const batch = made.slice(from, from + 500);
       const vectors = batch.map(({ id, content }) => ({ chunkId: id, vector: vectorOf(content) }));
-      await chunks.storeVectors(task, vectors, BEGIN);
+      await chunks.storeVectors(task, vectors);
     }
-    await datasets.finish(task.datasetId, BEGIN);
+    await datasets.finish(task.datasetId);
     return { task, ids: made.map(({ id }) => id) };
   }
 
