@@ -22,7 +22,6 @@ export interface VoiceNodeRegistry {
 }
 
 const HEARTBEAT_MS = 2000;
-const NOT_REGISTERED = 'voice node not registered, retrying';
 /** The lease of a voice node, which survives two lost heartbeats. */
 export const VOICE_LEASE_MS = 6000;
 
@@ -39,6 +38,8 @@ export class VoiceNodeRegistration {
   readonly #deps: VoiceNodeRegistrationDeps;
   #stop: () => Promise<void> = async () => undefined;
   #isStale = false;
+  /** Whether a failure was told: the first of many in a row is enough. */
+  #isFailing = false;
   #registering: Promise<void> | undefined;
   #withdrawing: Promise<void> | undefined;
 
@@ -49,13 +50,7 @@ export class VoiceNodeRegistration {
   /** Registers this node and starts the heartbeats. Never rejects: a failed registration is repeated. */
   async start(): Promise<void> {
     await this.#register();
-    const { clock, onError } = this.#deps;
-    this.#stop = repeat(
-      clock,
-      HEARTBEAT_MS,
-      () => this.#register(),
-      (error) => onError(error, NOT_REGISTERED),
-    );
+    this.#stop = repeat(this.#deps.clock, HEARTBEAT_MS, () => this.#register(), this.#failed);
   }
 
   /** The load has changed; registered at once, so that simultaneous calls go to different nodes. */
@@ -73,7 +68,7 @@ export class VoiceNodeRegistration {
   #register(): Promise<void> {
     this.#isStale = true;
     this.#registering ??= this.#registerUntilCurrent()
-      .catch((error: unknown) => this.#deps.onError(error, NOT_REGISTERED))
+      .catch(this.#failed)
       .finally(() => {
         this.#registering = undefined;
       });
@@ -86,7 +81,13 @@ export class VoiceNodeRegistration {
       this.#isStale = false;
       await registry.register({ ...node, ...load() }, VOICE_LEASE_MS);
     } while (this.#isStale && !this.#withdrawing);
+    this.#isFailing = false;
   }
+
+  readonly #failed = (error: unknown): void => {
+    if (!this.#isFailing) this.#deps.onError(error, 'voice node not registered, retrying');
+    this.#isFailing = true;
+  };
 
   async #withdraw(): Promise<void> {
     const { registry, node, onError } = this.#deps;
