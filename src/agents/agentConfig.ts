@@ -9,6 +9,7 @@ import {
   RESERVED_VARIABLES,
   shownHeaderList,
   targetUrl,
+  timezone,
   variableName,
   withoutHeaderValues,
 } from './fields.ts';
@@ -30,12 +31,6 @@ export type WebhookEventName = z.infer<typeof webhookEventName>;
 export const DEFAULT_WEBHOOK_EVENTS: readonly WebhookEventName[] = ['session.ended'];
 
 const MAX_BEFORE_START_TIMEOUT_MS = 15_000;
-
-const timezone = z
-  .string()
-  .max(64)
-  .refine(isIanaTimezone, 'must be an IANA time zone such as Asia/Taipei')
-  .meta({ example: 'Asia/Taipei' });
 
 const postSessionWebhook = z.strictObject({
   url: targetUrl.describe('HTTPS endpoint that accepts POST with JSON.'),
@@ -258,14 +253,4 @@ export function newAgentConfig(name: string): AgentConfig {
 /** A stored configuration. Fields that a release adds have their defaults in the rows of the release before. */
 export function completeAgentConfig(stored: AgentConfig): AgentConfig {
   return { ...newAgentConfig(stored.name), ...stored };
-}
-
-function isIanaTimezone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

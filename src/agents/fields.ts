@@ -49,3 +49,19 @@ export const settableVariable = variableName.refine(
 export const languageTag = z
   .string()
   .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag such as en');
+
+export const timezone = z
+  .string()
+  .max(64)
+  .refine(isIanaTimezone, 'must be an IANA time zone such as Asia/Taipei')
+  .meta({ example: 'Asia/Taipei' });
+
+function isIanaTimezone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

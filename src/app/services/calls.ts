@@ -1,5 +1,6 @@
 import type { TransferTargetInput } from '../../agents/transferTarget.ts';
 import type { CallService } from '../../api/ports.ts';
+import { TIME_ZONE_DATA } from '../../base/values/numberTimeZones.ts';
 import type { Call } from '../../calls/call.ts';
 import { CallLimiter } from '../../calls/limits/callLimiter.ts';
 import { CallRequests } from '../../calls/nodes/callRequests.ts';
@@ -53,6 +54,7 @@ export function buildCalls(
 ): BuiltCalls {
   const { storage, liveEvents, clock, makeId, nodeId, logger, onError } = node;
   const { calls, projects } = storage.stores;
+  logger.info(TIME_ZONE_DATA, 'time zones of numbers');
   const ports = redisPorts(node);
   const { lock, slots, usage, queue, bus, leases } = ports;
   const limiter = new CallLimiter({

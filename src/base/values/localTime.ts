@@ -1,4 +1,5 @@
 import { DAY_MS } from './clock.ts';
+import { offsetMs } from './zoneOffset.ts';
 
 const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::00(?:\.0+)?)?$/;
 
@@ -30,21 +31,4 @@ export function instantsOf(localMs: number, timeZone: string): number[] {
     .filter(({ offset, atMs }) => offsetMs(timeZone, atMs) === offset)
     .map(({ atMs }) => atMs)
     .sort((one, other) => one - other);
-}
-
-/** Returns how far the clocks of a time zone are ahead of UTC. */
-function offsetMs(timeZone: string, atMs: number): number {
-  const parts = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-  }).formatToParts(atMs);
-  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
-  const date = `${part('year')}-${part('month')}-${part('day')}`;
-  const minuteMs = 60_000;
-  return Date.parse(`${date}T${part('hour')}:${part('minute')}:00Z`) - Math.floor(atMs / minuteMs) * minuteMs;
 }

@@ -60,7 +60,7 @@ function wantedTime(localMs: number, timeZone: string, nowMs: number): Wanted {
 }
 
 /**
- * The time zone of the person: their country's where all of its clocks agree, else the agent's.
+ * The time zone of the person: their number's where all of its clocks agree, else the agent's.
  *
  * @param localMs - The time that is asked about. @see parseLocalTime
  */

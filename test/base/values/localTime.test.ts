@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
 import { instantsOf, parseLocalTime } from '../../../src/base/values/localTime.ts';
-import { timeZonesOfNumber } from '../../../src/base/values/numberTimeZones.ts';
 
 const instants = (text: string, timeZone: string) =>
   instantsOf(parseLocalTime(text) ?? Number.NaN, timeZone).map((ms) => new Date(ms).toISOString());
@@ -34,12 +33,4 @@ test.each([
   '2026-11-24T24:01',
 ])('%j is no local time', (text) => {
   expect(parseLocalTime(text)).toBeUndefined();
-});
-
-test.each([
-  ['+886912345678', ['Asia/Taipei']],
-  ['+493012345678', ['Europe/Berlin', 'Europe/Busingen']],
-  ['+881612345678', []],
-])('The time zones of %s are %j', (number, expected) => {
-  expect(timeZonesOfNumber(number)).toEqual(expected);
 });

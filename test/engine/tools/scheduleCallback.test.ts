@@ -21,7 +21,7 @@ const AMERICAN: CallFacts = {
   ...INBOUND,
   direction: 'outbound',
   fromNumber: '+886223456789',
-  toNumber: '+12125550123',
+  toNumber: '+18005550123', // anywhere in North America
 };
 
 interface Options {
@@ -83,7 +83,7 @@ test('schedule_callback orders a call to the person, by their clock, and says wh
 test.each([
   ['the agent’s', { agent: { timezone: 'America/New_York' } }, '2026-11-25T14:00:00.000Z'],
   ['UTC', {}, '2026-11-25T09:00:00.000Z'],
-])('A country with several times has %s time zone', async (_whose, options, notBefore) => {
+])('A number that may be in several zones has %s time zone', async (_whose, options, notBefore) => {
   const { ordered } = await callTool({ atLocalTime: '2026-11-25T09:00' }, { call: AMERICAN, ...options });
   expect(ordered).toEqual([expect.objectContaining({ notBefore, reason: null })]);
 });
