@@ -6,7 +6,16 @@ import { type Remote, remoteOf, serve } from '../../base/threads/remote.ts';
 import type { Clock, Timer } from '../../base/values/clock.ts';
 import type { TextChunk } from '../chunking/chunker.ts';
 import { DocumentError } from '../parse/block.ts';
-import type { HostEvents, HostMethods, ParseEnd, ParseLimits, ParseRequest } from './parserMessages.ts';
+import type {
+  HostEvents,
+  HostMethods,
+  ParsedItem,
+  ParseEnd,
+  ParseLimits,
+  ParseRequest,
+  TableRequest,
+  TableRow,
+} from './parserMessages.ts';
 
 /** Longer than any document takes that people wrote. */
 const TIME_LIMIT_MS = 30_000;
@@ -18,7 +27,7 @@ const MEMORY_LIMIT_MB = 640;
 const HOST_IDLE_MS = 10_000;
 const TRIES = 2;
 
-type StoreChunks = (chunks: readonly TextChunk[]) => Promise<void>;
+type StoreItems<Item> = (items: readonly Item[]) => Promise<void>;
 
 export interface DocumentParserDeps {
   readonly clock: Clock;
@@ -26,18 +35,26 @@ export interface DocumentParserDeps {
   readonly limits?: Partial<ParseLimits>;
 }
 
+/** Gets what is read of a file. */
+interface Receiver<Item> {
+  /** Drops the items that were stored: the file is read once more, since its process died. */
+  restart(): Promise<void>;
+  /** Stores items, in order; the parser waits for it. */
+  store(items: readonly Item[]): Promise<void>;
+}
+
 interface Host {
   readonly child: ChildProcess;
   readonly remote: Remote<HostMethods>;
-  /** Stores the chunks of running parsers. */
-  readonly stores: Map<number, StoreChunks>;
+  /** Stores what running parsers read. */
+  readonly stores: Map<number, StoreItems<ParsedItem>>;
 }
 
 /** The parser's process ended, and nothing says why. */
 class ParserDiedError extends Error {}
 
 /**
- * Parses and chunks documents, each in a process of its own, with limits of time and memory: a hostile or broken file can
+ * Parses files, each in a process of its own, with limits of time and memory: a hostile or broken file can
  * harm no more than itself. A worker thread would not do: one large allocation in it ends the whole process.
  *
  * A small host process starts the parsers, since a process that starts another stands still for a moment, the longer the
@@ -54,14 +71,23 @@ export class DocumentParser {
   }
 
   /**
-   * @param restart - Drops the chunks that were stored: the document is read once more, since its process died.
-   * @param store - Stores chunks, in order; the parser waits for it.
+   * Reads a document's chunks.
+   *
    * @throws {DocumentError} When the document cannot be read within the limits, or its process died twice.
    * @throws The error of `store`, or the signal's reason.
    */
-  async parse(
-    request: ParseRequest,
-    { restart, store }: { readonly restart: () => Promise<void>; readonly store: StoreChunks },
+  async parse(request: ParseRequest, receiver: Receiver<TextChunk>, signal: AbortSignal): Promise<void> {
+    await this.#read(request, receiver as Receiver<ParsedItem>, signal);
+  }
+
+  /** Reads a table's rows. @throws As {@link parse} does. */
+  async readRows(request: TableRequest, receiver: Receiver<TableRow>, signal: AbortSignal): Promise<void> {
+    await this.#read(request, receiver as Receiver<ParsedItem>, signal);
+  }
+
+  async #read(
+    request: ParseRequest | TableRequest,
+    { restart, store }: Receiver<ParsedItem>,
     signal: AbortSignal,
   ): Promise<void> {
     const { size } = await stat(request.path);
@@ -89,9 +115,9 @@ export class DocumentParser {
   }
 
   async #parseOnce(
-    request: ParseRequest,
+    request: ParseRequest | TableRequest,
     limits: ParseLimits,
-    store: StoreChunks,
+    store: StoreItems<ParsedItem>,
     signal: AbortSignal,
   ): Promise<void> {
     signal.throwIfAborted();
@@ -103,8 +129,8 @@ export class DocumentParser {
     });
     const giveUp = () => stop(signal.reason);
     signal.addEventListener('abort', giveUp);
-    stores.set(id, (chunks) =>
-      store(chunks).catch((error) => {
+    stores.set(id, (items) =>
+      store(items).catch((error) => {
         stop(error);
         throw error;
       }),
@@ -130,7 +156,7 @@ export class DocumentParser {
     const port = portOf(child);
     const remote = remoteOf<HostMethods>(port);
     const stores: Host['stores'] = new Map();
-    serve(port, { store: async (id, chunks) => await stores.get(id)?.(chunks) } satisfies HostEvents);
+    serve(port, { store: async (id, items) => await stores.get(id)?.(items) } satisfies HostEvents);
     child.once('error', (error) => remote.close(new Error(`the parsers' host failed: ${error.message}`)));
     child.once('exit', (code, signal) =>
       remote.close(new Error(`the parsers' host exited with ${code ?? signal}`)),

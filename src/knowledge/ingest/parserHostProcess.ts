@@ -1,4 +1,4 @@
-/** The parsers' host: starts a process for each document, passes its messages on, and kills it at its limits. */
+/** The parsers' host: starts a process for each file, passes its messages on, and kills it at its limits. */
 import type { ChildProcess } from 'node:child_process';
 
 import { portOf, putLast, startProcess, usageOf } from '../../base/threads/childProcess.ts';
@@ -27,7 +27,7 @@ const ABORTED_CODE = 134;
 interface Parser {
   readonly child: ChildProcess;
   readonly limits: ParseLimits;
-  /** Wall-clock time in which it was not waiting for its chunks to be stored. */
+  /** Wall-clock time in which it was not waiting for its items to be stored. */
   passedMs: number;
   isWaiting: boolean;
   end: ParseEnd | undefined;
@@ -57,9 +57,9 @@ async function parse(...[id, request, limits]: Parameters<HostMethods['parse']>)
   putLast(child);
   const childPort = portOf(child);
   serve(childPort, {
-    async store(chunks) {
+    async store(items) {
       parser.isWaiting = true;
-      await service.call.store(id, chunks);
+      await service.call.store(id, items);
       parser.isWaiting = false;
     },
   } satisfies ParserEvents);

@@ -1,12 +1,20 @@
-/** A parser: parses one document; its host ends it. */
+/** A parser: parses one file; its host ends it. */
 import { portOf } from '../../base/threads/childProcess.ts';
 import { remoteOf, serve } from '../../base/threads/remote.ts';
-import { Chunker, type TextChunk } from '../chunking/chunker.ts';
+import { Chunker } from '../chunking/chunker.ts';
 import { DocumentError } from '../parse/block.ts';
-import { READERS } from '../parse/readers.ts';
-import type { ParseEnd, ParseRequest, ParserEvents, ParserMethods } from './parserMessages.ts';
+import { READERS, ROW_READERS } from '../parse/readers.ts';
+import { TableLimits } from '../parse/table.ts';
+import type {
+  ParsedItem,
+  ParseEnd,
+  ParseRequest,
+  ParserEvents,
+  ParserMethods,
+  TableRequest,
+} from './parserMessages.ts';
 
-const CHUNKS_PER_MESSAGE = 200;
+const ITEMS_PER_MESSAGE = 500;
 
 process.once('disconnect', () => process.exit());
 // Its host ends it.
@@ -18,18 +26,27 @@ const methods: ParserMethods = {
 };
 serve(port, methods);
 
-async function parse(request: ParseRequest): Promise<void> {
-  const read = await READERS[request.type]();
-  const chunker = new Chunker({ size: request.chunkSize, overlap: request.chunkOverlap });
-  let pending: TextChunk[] = [];
-  for await (const block of read(request)) {
-    pending.push(...chunker.push(block));
-    if (pending.length < CHUNKS_PER_MESSAGE) continue;
+async function parse(request: ParseRequest | TableRequest): Promise<void> {
+  let pending: ParsedItem[] = [];
+  for await (const item of 'size' in request ? rowsOf(request) : chunksOf(request)) {
+    pending.push(item);
+    if (pending.length < ITEMS_PER_MESSAGE) continue;
     await host.call.store(pending);
     pending = [];
   }
-  pending.push(...chunker.end());
   if (pending.length > 0) await host.call.store(pending);
+}
+
+async function* chunksOf(request: ParseRequest): AsyncGenerator<ParsedItem> {
+  const read = await READERS[request.type]();
+  const chunker = new Chunker({ size: request.chunkSize, overlap: request.chunkOverlap });
+  for await (const block of read(request)) yield* chunker.push(block);
+  yield* chunker.end();
+}
+
+async function* rowsOf({ path, type, size }: TableRequest): AsyncGenerator<ParsedItem> {
+  const read = await ROW_READERS[type]();
+  yield* read(path, new TableLimits(size));
 }
 
 function failureOf(error: unknown): ParseEnd {

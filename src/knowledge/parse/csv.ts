@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 
 import { type BlockReader, DocumentError } from './block.ts';
-import { createRowWriter, TableLimits } from './table.ts';
+import { createRowWriter, type RowReader, TableLimits } from './table.ts';
 import { readText } from './textStream.ts';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
@@ -12,7 +12,16 @@ const MAX_RECORD_CHARACTERS = 1_048_576;
 /** Reads one block per row. */
 export const readCsv: BlockReader = async function* ({ path }) {
   const rows = createRowWriter();
-  const limits = new TableLimits();
+  for await (const cells of readCsvRows(path, new TableLimits())) {
+    const block = rows.write(cells);
+    if (block) yield block;
+  }
+  const titles = rows.end();
+  if (titles) yield titles;
+};
+
+/** Reads the cells of each row that has some. @throws {DocumentError} When the table is beyond the limits, or damaged. */
+export const readCsvRows: RowReader = async function* (path, limits) {
   const pieces = readText(path);
   const first = await pieces.next();
   if (first.done) return;
@@ -35,11 +44,8 @@ export const readCsv: BlockReader = async function* ({ path }) {
   try {
     for await (const record of source.pipe(parser) as AsyncIterable<string[]>) {
       limits.countRow();
-      const block = rows.write(record);
-      if (block) yield block;
+      yield record;
     }
-    const titles = rows.end();
-    if (titles) yield titles;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new DocumentError(`The table cannot be read: ${reasonOf(error)}`, { cause: error });

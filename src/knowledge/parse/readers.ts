@@ -1,5 +1,6 @@
 import type { DocumentType } from '../documentType.ts';
 import type { BlockReader } from './block.ts';
+import type { RowReader } from './table.ts';
 
 /** Parser libraries are large: only the one that the type needs is loaded. */
 export const READERS: Readonly<Record<DocumentType, () => Promise<BlockReader>>> = {
@@ -13,4 +14,10 @@ export const READERS: Readonly<Record<DocumentType, () => Promise<BlockReader>>>
   csv: async () => (await import('./csv.ts')).readCsv,
   markdown: async () => (await import('./plainText.ts')).readMarkdown,
   text: async () => (await import('./plainText.ts')).readPlainText,
+};
+
+/** Readers of tables whose rows are wanted as they are. */
+export const ROW_READERS: Readonly<Record<'csv' | 'xlsx', () => Promise<RowReader>>> = {
+  csv: async () => (await import('./csv.ts')).readCsvRows,
+  xlsx: async () => (await import('./office/xlsx.ts')).readXlsxRows,
 };

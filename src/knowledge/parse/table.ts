@@ -1,21 +1,31 @@
 import { type Block, DocumentError } from './block.ts';
 
+/** The largest table that is read. */
+export interface TableSize {
+  readonly rows: number;
+  readonly columns: number;
+  readonly cells: number;
+}
+
 /** Far beyond the tables that people read; more is an export of a database, or made to exhaust memory. */
-const MAX_COLUMNS = 1_000;
-const MAX_ROWS = 200_000;
-const MAX_CELLS = 2_000_000;
+const READ_BY_PEOPLE: TableSize = { rows: 200_000, columns: 1_000, cells: 2_000_000 };
 /** A longer value is a text, not a label, and stands in its first row only. */
 const MAX_REPEATED_CHARACTERS = 200;
 
 /** Counts what the tables of one document have. */
 export class TableLimits {
+  readonly #size: TableSize;
   #rows = 0;
   #cells = 0;
+
+  constructor(size: TableSize = READ_BY_PEOPLE) {
+    this.#size = size;
+  }
 
   /** @throws {DocumentError} When there are more rows than the limit. */
   countRow(): void {
     this.#rows += 1;
-    if (this.#rows > MAX_ROWS) throw tooLarge(MAX_ROWS, 'rows');
+    if (this.#rows > this.#size.rows) throw tooLarge(this.#size.rows, 'rows');
   }
 
   /**
@@ -23,15 +33,18 @@ export class TableLimits {
    * @throws {DocumentError} When there are more columns in the row, or more cells, than the limit.
    */
   countCell(column: number): void {
-    if (column >= MAX_COLUMNS) throw tooLarge(MAX_COLUMNS, 'columns');
+    if (column >= this.#size.columns) throw tooLarge(this.#size.columns, 'columns');
     this.#cells += 1;
-    if (this.#cells > MAX_CELLS) throw tooLarge(MAX_CELLS, 'cells');
+    if (this.#cells > this.#size.cells) throw tooLarge(this.#size.cells, 'cells');
   }
 }
 
 function tooLarge(limit: number, what: string): DocumentError {
   return new DocumentError(`The table has more than ${limit} ${what}; split it into smaller ones`);
 }
+
+/** Reads the cells of a table's rows, as they are shown, in order and lazily. */
+export type RowReader = (path: string, limits: TableLimits) => AsyncIterable<readonly string[]>;
 
 /** Remembers the values of cells that are merged downwards: each of their rows has them, so that it can be read alone. */
 export class MergedCells {

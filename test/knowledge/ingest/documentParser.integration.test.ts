@@ -12,7 +12,7 @@ import { tempDir } from '../../support/tempDir.ts';
 const TIMEOUT = { timeout: 60_000 };
 /** Two messages of chunks, so that the parser has to go on after the first. */
 const PARAGRAPHS = Array.from(
-  { length: 300 },
+  { length: 700 },
   (_, index) => `The article of number ${index} is on the shelf here.`,
 );
 
@@ -74,6 +74,29 @@ test('A document is parsed in a process, whose chunks come in order', TIMEOUT, a
   const { parse, chunks } = startParser();
   await parse('a.txt', 'text', PARAGRAPHS.join('\n\n'));
   expect(chunks.map(({ content }) => content)).toEqual(PARAGRAPHS);
+});
+
+test('The rows of a table come as they are, up to the size that was asked for', TIMEOUT, async () => {
+  const parser = new DocumentParser({ clock: systemClock });
+  onTestFinished(() => parser.close());
+  const path = join(tempDir(), 'a.csv');
+  writeFileSync(path, `Phone;Name\n${'+886912345678;"Ada; B."\n\n'.repeat(1_200)}`);
+  const size = { rows: 1_201, columns: 2, cells: 2_402 };
+  const rows: (readonly string[])[] = [];
+  const store = async (more: readonly (readonly string[])[]) => void rows.push(...more);
+  const read = (limits: typeof size) =>
+    parser.readRows(
+      { path, type: 'csv', size: limits },
+      { restart: never, store },
+      new AbortController().signal,
+    );
+  await read(size);
+  expect(rows.slice(0, 2)).toEqual([
+    ['Phone', 'Name'],
+    ['+886912345678', 'Ada; B.'],
+  ]);
+  expect(rows).toHaveLength(1_201);
+  await expect(read({ ...size, rows: 1_200 })).rejects.toThrow('more than 1200 rows');
 });
 
 test.each<[string, Partial<ParseLimits>, string, RegExp]>([

@@ -1,8 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
 import type { DocumentType } from '../../../src/knowledge/documentType.ts';
+import { readCsvRows } from '../../../src/knowledge/parse/csv.ts';
 import { reflow } from '../../../src/knowledge/parse/pdf/pdf.ts';
+import { TableLimits, type TableSize } from '../../../src/knowledge/parse/table.ts';
+import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
 import {
   archive,
   makeDocx,
@@ -11,6 +16,7 @@ import {
   makeXlsx,
   makeZipBomb,
 } from '../../support/documents.ts';
+import { tempDir } from '../../support/tempDir.ts';
 import { read, texts } from './support.ts';
 
 describe('Plain text', () => {
@@ -118,14 +124,19 @@ describe('CSV', () => {
   });
 });
 
-test.each<[string, string, RegExp]>([
-  ['25 million commas', ','.repeat(25_000_000), /more than 1000 columns/],
-  ['200,001 rows', 'a,b\n'.repeat(200_002), /more than 200000 rows/],
-  ['2,000,001 cells', `${','.repeat(999)}\n`.repeat(2_001), /more than 2000000 cells/],
-])('A table of %s is refused', { timeout: 60_000 }, async (_, content, reason) => {
-  await expect(read('csv', content)).rejects.toMatchObject({
+test('A table of 25 million commas is refused', { timeout: 60_000 }, async () => {
+  await expect(read('csv', ','.repeat(25_000_000))).rejects.toThrow(/more than 1000 columns/);
+});
+
+test.each<[string, TableSize, string]>([
+  ['rows', { rows: 2, columns: 9, cells: 9 }, 'more than 2 rows'],
+  ['cells', { rows: 9, columns: 9, cells: 5 }, 'more than 5 cells'],
+])('A table of too many %s is refused', async (_, size, reason) => {
+  const path = join(tempDir(), 'a.csv');
+  writeFileSync(path, 'a,b\n'.repeat(3));
+  await expect(arrayFromAsync(readCsvRows(path, new TableLimits(size)))).rejects.toMatchObject({
     name: 'DocumentError',
-    message: expect.stringMatching(reason),
+    message: expect.stringContaining(reason),
   });
 });
 

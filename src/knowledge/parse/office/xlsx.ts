@@ -1,5 +1,5 @@
 import { type Block, type BlockReader, DocumentError } from '../block.ts';
-import { createRowWriter, TableLimits } from '../table.ts';
+import { createRowWriter, type RowReader, TableLimits } from '../table.ts';
 import { readCellFormats } from './cellFormat.ts';
 import { attribute, isOn, type OfficePackage, openOfficePackage, relationId } from './officePackage.ts';
 import { readLayout, type SheetContext, SheetRows } from './sheet.ts';
@@ -8,8 +8,19 @@ import { readLayout, type SheetContext, SheetRows } from './sheet.ts';
 export const readXlsx: BlockReader = async function* ({ path }) {
   const office = await openOfficePackage(path, 'xl/workbook.xml');
   try {
-    const { sheets, context } = await openWorkbook(office);
+    const { sheets, context } = await openWorkbook(office, new TableLimits());
     for (const { name, part } of sheets) yield* sheetBlocks(office, name, part, context);
+  } finally {
+    office.close();
+  }
+};
+
+/** Reads the rows of the first sheet that is shown. @throws {DocumentError} When it is beyond the limits, or damaged. */
+export const readXlsxRows: RowReader = async function* (path, limits) {
+  const office = await openOfficePackage(path, 'xl/workbook.xml');
+  try {
+    const { sheets, context } = await openWorkbook(office, limits);
+    for (const { part } of sheets) return yield* sheetRows(office, part, context);
   } finally {
     office.close();
   }
@@ -20,7 +31,7 @@ interface Sheet {
   readonly part: string;
 }
 
-async function openWorkbook(office: OfficePackage) {
+async function openWorkbook(office: OfficePackage, limits: TableLimits) {
   const { main } = office;
   const listed: { name: string; id: string | undefined; isShown: boolean }[] = [];
   let has1904Dates = false;
@@ -41,7 +52,7 @@ async function openWorkbook(office: OfficePackage) {
   const relations = await office.relations(main);
   const partOf = (type: string, usual: string) => relations.find((one) => one.type === type)?.target ?? usual;
   const context: SheetContext = {
-    limits: new TableLimits(),
+    limits,
     sharedStrings: await readSharedStrings(office, partOf('sharedStrings', 'xl/sharedStrings.xml')),
     format: await readCellFormats(office, partOf('styles', 'xl/styles.xml'), has1904Dates),
   };
@@ -60,7 +71,6 @@ async function* sheetBlocks(
   part: string,
   context: SheetContext,
 ): AsyncGenerator<Block> {
-  const rows = new SheetRows(context, await readLayout(office, part));
   const writer = createRowWriter();
   let hasRows = false;
   const withName = function* (block: Block | undefined): Generator<Block> {
@@ -69,9 +79,17 @@ async function* sheetBlocks(
     hasRows = true;
     yield block;
   };
-  for await (const cells of office.readItems(part, rows, () => rows.take()))
-    yield* withName(writer.write(cells));
+  for await (const cells of sheetRows(office, part, context)) yield* withName(writer.write(cells));
   yield* withName(writer.end());
+}
+
+async function* sheetRows(
+  office: OfficePackage,
+  part: string,
+  context: SheetContext,
+): AsyncGenerator<readonly string[]> {
+  const rows = new SheetRows(context, await readLayout(office, part));
+  yield* office.readItems(part, rows, () => rows.take());
 }
 
 async function readSharedStrings(office: OfficePackage, part: string): Promise<readonly string[]> {
