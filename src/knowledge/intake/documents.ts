@@ -34,9 +34,10 @@ export interface Documents {
   /**
    * Stores an upload as a stream.
    *
+   * @param maxBytes - Its largest size; default that of a document.
    * @throws {CallwayError} 413 `file_too_large`, or 400 as {@link createTypeDetector} says; then nothing is stored.
    */
-  receive(source: Readable, fileName: string): Promise<ReceivedDocument>;
+  receive(source: Readable, fileName: string, maxBytes?: number): Promise<ReceivedDocument>;
   /** Removes an upload. Never fails; logs instead. */
   discard(fileKey: string): Promise<void>;
   /** Tells a worker that a dataset's ingestion is due. */
@@ -60,7 +61,7 @@ export function createDocuments(deps: DocumentsDeps): Documents {
     await work.catch((error: unknown) => onError(error, message));
   };
   return {
-    async receive(source, fileName) {
+    async receive(source, fileName, maxBytes = deps.maxBytes) {
       const fileKey = deps.makeId();
       const detector = createTypeDetector(fileName);
       const hash = createHash('sha256');
@@ -68,7 +69,7 @@ export function createDocuments(deps: DocumentsDeps): Documents {
       const inspected = async function* (): AsyncGenerator<Buffer> {
         for await (const piece of source as AsyncIterable<Buffer>) {
           bytes += piece.length;
-          if (bytes > deps.maxBytes) throw tooLarge(deps.maxBytes);
+          if (bytes > maxBytes) throw tooLarge(maxBytes);
           hash.update(piece);
           detector.push(piece);
           yield piece;

@@ -1,4 +1,3 @@
-import multipart from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
@@ -6,12 +5,12 @@ import { requireQuota } from '../../../agents/accounts/quotas.ts';
 import { CallwayError, invalid, notFound } from '../../../base/errors.ts';
 import { MAX_MEDIA_BYTES, type MediaFile, mediaFile } from '../../../calls/holdMusic/mediaFile.ts';
 import { audit } from '../../audit.ts';
+import { acceptForms, cleanFileName, readForm } from '../../forms.ts';
 import { idempotent } from '../../idempotency.ts';
 import { OpenPerProject } from '../../openPerProject.ts';
 import { keyOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, listOf, listResponse, noContent, pageQuery, projectParams } from '../../schemas.ts';
-import { cleanFileName, toFormError } from '../knowledge/datasetUpload.ts';
 
 const PATH = '/v1/projects/:projectId/media';
 const READ = { access: { kind: 'project', scope: 'read' } } as const;
@@ -23,7 +22,6 @@ const WAV_TYPES = ['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave'];
  * convert.
  */
 const UPLOADS_AT_ONCE = 4;
-const PART_LIMITS = { files: 1, fields: 16, parts: 17, fieldSize: 65_536, headerPairs: 32 } as const;
 const fileParams = projectParams.extend({ mediaId: z.string() });
 const form = z.object({ [FILE_PART]: z.any().meta({ type: 'string', format: 'binary' }) });
 
@@ -39,10 +37,7 @@ export async function mediaFileRoutes(app: App, deps: HttpDeps): Promise<void> {
   // A scope of its own: only here the body is a file.
   await app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers();
-    await scope.register(multipart, {
-      limits: { ...PART_LIMITS, fileSize: MAX_MEDIA_BYTES + 1 },
-      throwFileSizeLimit: false,
-    });
+    await acceptForms(scope, MAX_MEDIA_BYTES);
     limitUploads(scope);
     const raw = { parseAs: 'buffer', bodyLimit: MAX_MEDIA_BYTES } as const;
     scope.addContentTypeParser(WAV_TYPES, raw, (_request, body, done) => done(null, body));
@@ -130,22 +125,12 @@ async function receive(request: FastifyRequest): Promise<Upload> {
   const { name } = request.query as { readonly name?: string };
   if (Buffer.isBuffer(request.body)) return { name: cleanFileName(name, 'music.wav'), bytes: request.body };
   if (!request.isMultipart()) throw invalid('missing_file', 'Send a WAV file as audio/wav, or in a form');
-  let received: Upload | undefined;
-  try {
-    for await (const part of request.parts()) {
-      if (part.type !== 'file') continue;
-      if (part.fieldname !== FILE_PART) part.file.resume();
-      else
-        received = { name: cleanFileName(name ?? part.filename, 'music.wav'), bytes: await part.toBuffer() };
-      if (received && received.bytes.length > MAX_MEDIA_BYTES) throw tooLarge();
-    }
-  } catch (error) {
-    // Many clients read the response only after they have sent the whole body.
-    request.raw.unpipe().resume();
-    throw toFormError(error);
-  }
-  if (!received) throw invalid('missing_file', `The form must have a file in a part named ${FILE_PART}`);
-  return received;
+  const { file } = await readForm(request, FILE_PART, async (part) => {
+    const bytes = await part.toBuffer();
+    if (bytes.length > MAX_MEDIA_BYTES) throw tooLarge();
+    return { name: cleanFileName(name ?? part.filename, 'music.wav'), bytes };
+  });
+  return file;
 }
 
 function tooLarge(): CallwayError {

@@ -1,10 +1,10 @@
-import multipart, { type MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { requireQuota } from '../../../agents/accounts/quotas.ts';
-import { CallwayError, invalid } from '../../../base/errors.ts';
+import { invalid } from '../../../base/errors.ts';
 import type { ReceivedDocument } from '../../../knowledge/intake/documents.ts';
+import { acceptForms, cleanFileName, readForm } from '../../forms.ts';
 import { idempotent } from '../../idempotency.ts';
 import { keyOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
@@ -17,9 +17,6 @@ import {
 } from './knowledgePaths.ts';
 
 const FILE_PART = 'dataset';
-const MAX_NAME_CHARACTERS = 255;
-/** A form has one part; some clients add a few fields of their own. */
-const PART_LIMITS = { files: 1, fields: 16, parts: 17, fieldSize: 65_536, headerPairs: 32 } as const;
 
 const form = z.object({ dataset: z.any().meta({ type: 'string', format: 'binary' }) });
 const uploaded = z.object({ message: z.string(), success: z.boolean(), datasetId: z.string() });
@@ -33,11 +30,7 @@ interface Upload {
 export async function datasetUploadRoutes(app: App, deps: HttpDeps): Promise<void> {
   await app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers();
-    await scope.register(multipart, {
-      // One byte more than allowed, so that the size check is ours.
-      limits: { ...PART_LIMITS, fileSize: deps.settings.maxUploadBytes + 1 },
-      throwFileSizeLimit: false,
-    });
+    await acceptForms(scope, deps.settings.maxUploadBytes);
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
     // After access control: only an authorized client may send slowly.
     scope.addHook('preHandler', async ({ bodyTimeout }) => bodyTimeout?.allowUpload());
@@ -113,50 +106,15 @@ async function receive(deps: HttpDeps, request: FastifyRequest): Promise<Upload>
   if (!request.isMultipart()) {
     throw invalid('invalid_content_type', 'Send the file as multipart/form-data, in a part named dataset');
   }
-  let received: Upload | undefined;
-  try {
-    for await (const part of request.parts()) {
-      if (part.type !== 'file') continue;
-      if (part.fieldname === FILE_PART) received = await receiveFile(deps, part);
-      else part.file.resume();
-    }
-  } catch (error) {
-    if (received) await deps.knowledge.documents.discard(received.document.fileKey);
-    // Many clients read the response only after they have sent the whole body.
-    request.raw.unpipe().resume();
-    throw toFormError(error);
-  }
-  if (!received) throw invalid('missing_file', 'The form must have a file in a part named dataset');
-  return received;
-}
-
-async function receiveFile(deps: HttpDeps, part: MultipartFile): Promise<Upload> {
-  const name = cleanFileName(part.filename);
-  return { name, document: await deps.knowledge.documents.receive(part.file, name) };
-}
-
-/** Drops folders, which some clients send, and control characters, which cannot be stored. */
-export function cleanFileName(fileName: string | undefined, otherwise = 'dataset'): string {
-  const [last = ''] = (fileName ?? '').toWellFormed().split(/[/\\]/).slice(-1);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
-  const clean = last.replace(/[\u0000-\u001f\u007f]/g, '').trim();
-  return clean === '' ? otherwise : clean.slice(0, MAX_NAME_CHARACTERS).toWellFormed();
-}
-
-/** An error of reading a form, as its sender is told. */
-export function toFormError(error: unknown): unknown {
-  if (error instanceof CallwayError) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'FST_FILES_LIMIT') return invalid('too_many_files', 'Send one file at a time');
-  if (code.startsWith('FST_') || isMalformedForm(error)) {
-    return invalid('invalid_multipart', 'The form cannot be read: it is incomplete or malformed');
-  }
-  return error;
-}
-
-/** The multipart parser's errors have no code. */
-function isMalformedForm(error: unknown): boolean {
-  return (
-    error instanceof Error && /multipart|boundary|part terminated|premature|malformed/i.test(error.message)
+  const { documents } = deps.knowledge;
+  const { file } = await readForm(
+    request,
+    FILE_PART,
+    async (part) => {
+      const name = cleanFileName(part.filename, 'dataset');
+      return { name, document: await documents.receive(part.file, name) };
+    },
+    ({ document }) => documents.discard(document.fileKey),
   );
+  return file;
 }
