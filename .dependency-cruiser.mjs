@@ -20,6 +20,7 @@ const layers = [
   ['voice/(?!voiceSessionServer\\.ts)', 'text/'],
   ['voice/voiceSessionServer\\.ts'], // picks one of them
   ['calls/'],
+  ['campaigns/'],
   ['webhooks/', 'testing/', 'streams/'],
   [
     'telephony/',

@@ -553,8 +553,12 @@ CREATE TABLE calls (
   -- Whether everything that follows the end is done: the session is ended, the events are stored.
   settled boolean NOT NULL DEFAULT false,
   -- Calls of tests are left out of lists, and kept as long as their run.
-  is_test boolean NOT NULL DEFAULT false
+  is_test boolean NOT NULL DEFAULT false,
+  -- The campaign and its contact that the call was placed for. No references: the call outlives them.
+  campaign_id uuid,
+  contact_id uuid
 );
+CREATE INDEX calls_of_campaign ON calls (project_id, campaign_id, created_at DESC, id DESC) WHERE campaign_id IS NOT NULL;
 CREATE INDEX calls_of_project ON calls (project_id, created_at DESC, id DESC);
 CREATE INDEX calls_of_session ON calls (project_id, session_id);
 CREATE INDEX calls_unsettled ON calls (id) WHERE NOT settled;
@@ -610,6 +614,78 @@ CREATE TABLE call_dialogs (
   dialog jsonb NOT NULL
 );
 CREATE INDEX call_dialogs_of_call ON call_dialogs (call_id);
+
+-- Campaigns
+
+-- Lists of people to call. The counts change in the transactions that change the contacts.
+CREATE TABLE campaigns (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL,
+  description text,
+  status text NOT NULL CHECK (status IN ('draft', 'running', 'paused', 'completed', 'canceled')),
+  status_reason text,
+  -- What its user has set beside name and description.
+  settings json NOT NULL,
+  pending integer NOT NULL DEFAULT 0,
+  calling integer NOT NULL DEFAULT 0,
+  waiting integer NOT NULL DEFAULT 0,
+  done integer NOT NULL DEFAULT 0,
+  skipped integer NOT NULL DEFAULT 0,
+  -- How many calls were placed; the next one's from number follows from it.
+  placed bigint NOT NULL DEFAULT 0,
+  -- When the pacing allows the next call; null before the first.
+  paced_at timestamptz,
+  -- A character for each attempt that ended since the last start or resume, f for a failed one.
+  recent_outcomes text NOT NULL DEFAULT '',
+  -- When the next contact may be called, or its claim ends; null while it is not running.
+  next_at timestamptz,
+  created_at timestamptz NOT NULL,
+  started_at timestamptz,
+  ended_at timestamptz
+);
+CREATE INDEX campaigns_of_project ON campaigns (project_id, created_at, id);
+CREATE INDEX campaigns_due ON campaigns (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX campaigns_due_of_project ON campaigns (project_id, next_at) WHERE next_at IS NOT NULL;
+
+-- The ids of contacts tell the order in which they came. Contacts that are left when their campaign ends keep their status
+-- here, and are shown as skipped.
+CREATE TABLE campaign_contacts (
+  id uuid PRIMARY KEY,
+  campaign_id uuid NOT NULL REFERENCES campaigns ON DELETE CASCADE,
+  project_id uuid NOT NULL,
+  to_number text NOT NULL,
+  external_id text,
+  variables json NOT NULL,
+  -- The contact's own time zone; null for those of the number.
+  timezone text,
+  -- The zones whose hours hold, sorted and separated by commas: contacts of one value are open at the same times.
+  zones text NOT NULL,
+  priority integer NOT NULL,
+  status text NOT NULL CHECK (status IN ('pending', 'calling', 'waiting', 'done', 'skipped')),
+  skip_reason text,
+  attempts json NOT NULL DEFAULT '[]',
+  outcome text,
+  -- The call of the attempt in progress.
+  call_id uuid,
+  -- Before then it is not called, whatever the hours; null once the time has come.
+  not_before timestamptz,
+  UNIQUE (campaign_id, to_number)
+);
+CREATE INDEX campaign_contacts_in_order ON campaign_contacts (campaign_id, id);
+CREATE INDEX campaign_contacts_by_status ON campaign_contacts (campaign_id, status, id);
+CREATE INDEX campaign_contacts_by_outcome ON campaign_contacts (campaign_id, outcome, id) WHERE outcome IS NOT NULL;
+CREATE INDEX campaign_contacts_by_external_id ON campaign_contacts (campaign_id, external_id)
+  WHERE external_id IS NOT NULL;
+-- The contacts that wait for their hours alone, the next one of each zone first.
+CREATE INDEX campaign_contacts_next ON campaign_contacts (campaign_id, zones, priority DESC, id)
+  WHERE status IN ('pending', 'waiting') AND not_before IS NULL;
+CREATE INDEX campaign_contacts_later ON campaign_contacts (campaign_id, not_before)
+  WHERE status IN ('pending', 'waiting') AND not_before IS NOT NULL;
+-- For the erasure of a customer.
+CREATE INDEX campaign_contacts_of_number ON campaign_contacts (project_id, to_number);
+CREATE INDEX campaign_contacts_of_customer ON campaign_contacts (project_id, customer_id_of(variables))
+  WHERE customer_id_of(variables) IS NOT NULL;
 
 -- Webhooks
 

@@ -49,6 +49,8 @@ import type { SipTraceStore } from '../calls/sipTraceStore.ts';
 import type { SipRejection } from '../calls/trunks/sipRejection.ts';
 import type { TrunkHealth } from '../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../calls/trunks/trunkStore.ts';
+import type { CampaignStore, ContactStore } from '../campaigns/campaignStore.ts';
+import type { Campaigns } from '../campaigns/campaigns.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { HistoryStore } from '../engine/history/historyStore.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
@@ -109,6 +111,8 @@ export interface Stores {
   readonly calls: CallStore;
   readonly sipTraces: SipTraceStore;
   readonly mediaFiles: MediaFileStore;
+  readonly campaigns: CampaignStore;
+  readonly campaignContacts: ContactStore;
 }
 
 export interface Storage {
@@ -136,6 +140,7 @@ export interface KnowledgeService {
 /** Live calls; stored calls are in {@link Stores}. */
 export interface CallService {
   readonly control: CallControl;
+  readonly campaigns: Campaigns;
   /** @see acceptCall */
   accept(order: OutboundOrder, keep: InsertOnce): Promise<AcceptedCall>;
   /** Health of each trunk, as last reported. */

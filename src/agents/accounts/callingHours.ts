@@ -6,7 +6,7 @@ const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const END = /^(([01]\d|2[0-3]):[0-5]\d|24:00)$/;
 
 /** The week in which calls may be placed. */
-const callingWindows = z
+export const callingWindows = z
   .array(
     z
       .strictObject({

@@ -41,6 +41,7 @@ export const quotas = z
       'Minutes of audio that recognizers take, silence included where they stream,',
     ),
     scheduledCalls: quota('Calls that wait for their time.'),
+    campaigns: quota('Campaigns.'),
     testRuns: quota('Plays of test cases a minute: cases of a run, times its repeats.'),
   })
   .meta({ id: 'Quotas' });
@@ -75,6 +76,7 @@ export const DEFAULT_QUOTAS: Quotas = {
   charactersPerDay: null,
   recognitionMinutesPerDay: null,
   scheduledCalls: 1000,
+  campaigns: 10_000,
   testRuns: 1000,
 };
 

@@ -23,6 +23,8 @@ import { sipRejectionRoutes } from './calls/sipRejections.ts';
 import { supervisionRoutes } from './calls/supervision.ts';
 import { timelineRoutes } from './calls/timeline.ts';
 import { trunkRoutes } from './calls/trunks.ts';
+import { campaignRoutes } from './campaigns/campaigns.ts';
+import { contactRoutes } from './campaigns/contacts.ts';
 import { consolePages } from './console.ts';
 import { consoleSessionRoutes } from './consoleSession.ts';
 import { chunkRoutes } from './knowledge/chunks.ts';
@@ -98,4 +100,6 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   participantRoutes,
   mediaFileRoutes,
   supervisionRoutes,
+  campaignRoutes,
+  contactRoutes,
 ];

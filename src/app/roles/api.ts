@@ -101,7 +101,7 @@ export async function buildApi(
         onError,
       }),
     },
-    calls: calls.service,
+    calls: { ...calls.service, campaigns: services.campaigns },
     audio: { mediaStreams, mediaFiles, recordings },
     knowledge,
     webhookAdmin: webhooks.webhookAdmin,

@@ -32,7 +32,7 @@ type SharedPorts = ReturnType<typeof redisPorts>;
 
 /** What the API and the nodes that run calls have in common. */
 export interface BuiltCalls extends SharedPorts {
-  readonly service: CallService;
+  readonly service: Omit<CallService, 'campaigns'>;
   readonly control: CallControl;
   readonly requests: CallRequests;
   readonly limiter: CallLimiter;
@@ -173,7 +173,7 @@ function callService(
   { lock, queue, health, slots, bus, rejections }: SharedPorts,
   limiter: CallLimiter,
   control: CallControl,
-): CallService {
+): BuiltCalls['service'] {
   const { phoneNumbers, trunks } = storage.stores;
   const acceptDeps: AcceptCallDeps = {
     phoneNumbers,

@@ -1,6 +1,7 @@
 import { MediaFiles } from '../../calls/holdMusic/mediaFiles.ts';
 import type { NodeContext } from '../node/node.ts';
 import { buildCalls } from './calls.ts';
+import { buildCampaigns } from './campaigns.ts';
 import { buildConversations } from './conversation.ts';
 import { buildCustomers } from './customers.ts';
 import { buildKnowledge } from './knowledge.ts';
@@ -33,6 +34,7 @@ export async function buildServices(node: NodeContext) {
     webhooks.dispatcher.wake();
   });
   lifecycle.onClose(() => calls.close());
+  const campaigns = buildCampaigns(node, calls);
   const { mediaFiles: store } = storage.stores;
   const mediaFiles = new MediaFiles({ store, files: knowledge.files, makeId, onError });
   const customers = buildCustomers(node, recordings.calls);
@@ -46,6 +48,7 @@ export async function buildServices(node: NodeContext) {
     tools,
     conversations,
     calls,
+    campaigns,
     mediaFiles,
     customers,
     tests,

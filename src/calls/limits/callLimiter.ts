@@ -69,13 +69,19 @@ export class CallLimiter {
 
   /** Returns a check of the targets to which a peer may redirect a call of the project. Refusals are counted. */
   async allowedRedirects(projectId: string): Promise<(to: string) => boolean> {
-    const limits = await this.#limitsOf(projectId);
-    const ownNumbers = await this.#ownNumbers(projectId, limits);
+    const refusalOf = await this.destinationRefusals(projectId);
     return (to) => {
-      const isAllowed = destinationRefusal(limits, to, ownNumbers) === undefined;
+      const isAllowed = refusalOf(to) === undefined;
       if (!isAllowed) this.#refused(projectId, 'destination');
       return isAllowed;
     };
+  }
+
+  /** Returns a check of many destinations, which tells the limit that refuses one. Its refusals are not counted. */
+  async destinationRefusals(projectId: string): Promise<(to: string) => string | undefined> {
+    const limits = await this.#limitsOf(projectId);
+    const ownNumbers = await this.#ownNumbers(projectId, limits);
+    return (to) => destinationRefusal(limits, to, ownNumbers);
   }
 
   /** Returns true when the day's minutes and money allow another leg of a running call. */

@@ -17,6 +17,8 @@ import { recordingRemovals } from './calls/recordingRemovals.ts';
 import { sipTraceStore } from './calls/sipTraces.ts';
 import { slotHolders } from './calls/slotHolders.ts';
 import { trunkStore } from './calls/trunks.ts';
+import { campaignStore } from './campaigns/campaigns.ts';
+import { contactStore } from './campaigns/contacts.ts';
 import type { Database, Queryable } from './connection/database.ts';
 import { chunkSearch } from './knowledge/chunkSearch.ts';
 import { chunkStore } from './knowledge/chunks.ts';
@@ -108,5 +110,7 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     mediaFiles: mediaFileStore(database),
     dialogs: dialogStore(database),
     recordingRemovals: recordingRemovals(database),
+    campaigns: campaignStore(database),
+    campaignContacts: contactStore(database),
   };
 }

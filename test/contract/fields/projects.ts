@@ -53,6 +53,8 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
       'quotas.testCases':
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
+      'quotas.campaigns':
+        'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
       'quotas.testSuites':
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
       'quotas.apiKeys':

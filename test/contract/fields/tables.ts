@@ -1,5 +1,6 @@
 import { AGENTS_FIELDS } from './agents.ts';
 import { CALLS_FIELDS } from './calls.ts';
+import { CAMPAIGNS_FIELDS } from './campaigns.ts';
 import type { FieldTable } from './fieldTable.ts';
 import { KNOWLEDGE_FIELDS } from './knowledge.ts';
 import { PROJECTS_FIELDS } from './projects.ts';
@@ -15,5 +16,6 @@ export const TABLES: readonly FieldTable[] = [
   ...KNOWLEDGE_FIELDS,
   ...PROJECTS_FIELDS,
   ...CALLS_FIELDS,
+  ...CAMPAIGNS_FIELDS,
   ...WEBHOOKS_FIELDS,
 ];

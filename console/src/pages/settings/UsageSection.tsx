@@ -67,6 +67,7 @@ const quotaTexts = textsIn({
     charactersPerDay: 'Spoken characters today, on the installation’s keys',
     recognitionMinutesPerDay: 'Recognized minutes today, on the installation’s keys',
     scheduledCalls: 'Scheduled calls',
+    campaigns: 'Campaigns',
     testRuns: 'Test runs',
   },
   'zh-TW': {
@@ -87,6 +88,7 @@ const quotaTexts = textsIn({
     charactersPerDay: '今日說出的字元（使用系統的金鑰）',
     recognitionMinutesPerDay: '今日語音辨識分鐘數（使用系統的金鑰）',
     scheduledCalls: '排程通話',
+    campaigns: '外撥活動',
     testRuns: '測試執行',
   },
 });

@@ -46,6 +46,7 @@ const CONTENTS = [
   ['session_history', 'instance_id'],
   ['webhook_deliveries', 'id, attempt'],
   ['test_runs', 'id'],
+  ['campaign_contacts', 'id'],
 ].map(
   ([table, key]) =>
     `DELETE FROM ${table} WHERE (${key}) IN (

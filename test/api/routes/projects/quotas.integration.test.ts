@@ -30,6 +30,7 @@ const things = {
   numbers: ['/phone-numbers', (index: number) => ({ number: `+88691200000${index}` })],
   tools: ['/tools', (index: number) => ({ name: `tool_${index}`, http })],
   testCases: ['/test-cases', (index: number) => ({ name: `case ${index}` })],
+  campaigns: ['/campaigns', (index: number) => ({ name: `campaign ${index}` })],
   testSuites: ['/test-suites', (index: number) => ({ name: `suite ${index}` })],
 } as const;
 

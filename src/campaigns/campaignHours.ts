@@ -1,0 +1,58 @@
+import type { CallingWindow } from '../agents/accounts/callingHours.ts';
+import { nextOpening, type OpenHours } from '../calls/hours/openHours.ts';
+import { type Campaign, isOver } from './campaign.ts';
+import type { Contact } from './contact.ts';
+
+/** Hours of the week by the clocks of a zone, or of each callee. */
+export interface HoursRule {
+  /** `callee`, or an IANA name. */
+  readonly timezone: string;
+  readonly windows: readonly CallingWindow[];
+  readonly exceptDates?: readonly string[] | undefined;
+}
+
+/** Returns the hours that a campaign's calls keep; none where any hour is open. */
+export function hoursOf({ schedule: { timezone, windows } }: Campaign): readonly HoursRule[] {
+  return windows ? [{ timezone, windows }] : [];
+}
+
+/**
+ * Returns when contacts of these zones may be called next.
+ *
+ * @param fromMs - Not before it, in milliseconds since the Unix epoch.
+ * @returns Milliseconds since the Unix epoch; undefined where no hour before the campaign's end allows it.
+ */
+function nextCallMs(
+  { schedule: { startAt, endAt } }: Pick<Campaign, 'schedule'>,
+  rules: readonly HoursRule[],
+  zones: readonly string[],
+  fromMs: number,
+): number | undefined {
+  const earliestMs = Math.max(fromMs, startAt === null ? fromMs : Date.parse(startAt));
+  const opensMs = nextOpening(openHours(rules, zones), earliestMs);
+  return opensMs !== undefined && endAt !== null && opensMs >= Date.parse(endAt) ? undefined : opensMs;
+}
+
+/** Returns when a contact may be called next, as far as can be seen now; undefined where it is not called any more. */
+export function nextAttemptMs(
+  campaign: Campaign,
+  rules: readonly HoursRule[],
+  { status, zones, notBefore }: Contact,
+  nowMs: number,
+): number | undefined {
+  if (isOver(campaign) || (status !== 'pending' && status !== 'waiting')) return undefined;
+  return nextCallMs(
+    campaign,
+    rules,
+    zones,
+    Math.max(nowMs, notBefore === null ? nowMs : Date.parse(notBefore)),
+  );
+}
+
+function openHours(rules: readonly HoursRule[], zones: readonly string[]): OpenHours[] {
+  return rules.map(({ timezone, windows, exceptDates = [] }) => ({
+    windows,
+    exceptDates,
+    zones: timezone === 'callee' ? zones : [timezone],
+  }));
+}

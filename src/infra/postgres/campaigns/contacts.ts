@@ -1,0 +1,143 @@
+import { isUuid } from '../../../base/values/ids.ts';
+import { mapPage } from '../../../base/values/page.ts';
+import type { ContactFilter, ContactStore } from '../../../campaigns/campaignStore.ts';
+import type { Contact } from '../../../campaigns/contact.ts';
+import type { Parameter, Queryable } from '../connection/database.ts';
+import { queryPage } from '../sql/pages.ts';
+import { isoTimeOrNull } from '../sql/rows.ts';
+import { storableJson, storableText } from '../sql/storable.ts';
+
+interface ContactRow {
+  id: string;
+  campaign_id: string;
+  project_id: string;
+  to_number: string;
+  external_id: string | null;
+  variables: Contact['variables'];
+  timezone: string | null;
+  zones: string;
+  priority: number;
+  status: Contact['status'];
+  skip_reason: Contact['skipReason'];
+  attempts: Contact['attempts'];
+  outcome: Contact['outcome'];
+  call_id: string | null;
+  not_before: Date | null;
+}
+
+const CONTACT_COLUMNS = `id, campaign_id, project_id, to_number, external_id, variables, timezone, zones, priority, status,
+  skip_reason, attempts, outcome, call_id, not_before`;
+
+export function contactStore(database: Queryable): ContactStore {
+  return {
+    async add(campaignId, contacts, at) {
+      const rows = await database.query<{ to_number: string }>(ADD, [
+        campaignId,
+        at,
+        contacts.map(({ id }) => id),
+        contacts.map(({ toNumber }) => toNumber),
+        contacts.map(({ externalId }) => externalId && storableText(externalId)),
+        contacts.map(({ variables }) => storableJson(variables)),
+        contacts.map(({ timezone }) => timezone),
+        contacts.map(({ zones }) => zones.join()),
+        contacts.map(({ priority }) => priority),
+        contacts.map(({ notBefore }) => notBefore),
+      ]);
+      return new Set(rows.map(({ to_number }) => to_number));
+    },
+    async find(campaignId, id, lock) {
+      if (!isUuid(id)) return undefined;
+      const [row] = await database.query<ContactRow>(
+        `SELECT ${CONTACT_COLUMNS} FROM campaign_contacts WHERE campaign_id = $1 AND id = $2
+         ${lock ? 'FOR UPDATE' : ''}`,
+        [campaignId, id],
+      );
+      return row && fromContactRow(row);
+    },
+    async list(campaignId, filter, page) {
+      const { where, parameters } = conditions(campaignId, filter);
+      const found = await queryPage<ContactRow>(
+        database,
+        {
+          name: 'campaign_contacts',
+          columns: CONTACT_COLUMNS,
+          from: 'campaign_contacts',
+          where,
+          parameters,
+          order: [{ column: 'id', type: 'uuid' }],
+          direction: 'ASC',
+        },
+        page,
+      );
+      return mapPage(found, fromContactRow);
+    },
+    async update(contact, before) {
+      const { id, campaignId, status, skipReason, attempts, outcome, callId, notBefore } = contact;
+      await database.query(
+        `UPDATE campaign_contacts
+         SET status = $2, skip_reason = $3, attempts = $4, outcome = $5, call_id = $6, not_before = $7 WHERE id = $1`,
+        [id, status, skipReason, JSON.stringify(attempts), outcome, callId, notBefore],
+      );
+      if (status === before) return;
+      await database.query(
+        `UPDATE campaigns SET ${before} = ${before} - 1, ${status} = ${status} + 1 WHERE id = $1`,
+        [campaignId],
+      );
+    },
+  };
+}
+
+/** In the order in which they were given, which their ids have too. */
+const ADD = `
+  WITH added AS (
+    INSERT INTO campaign_contacts (id, campaign_id, project_id, to_number, external_id, variables, timezone, zones,
+      priority, not_before, status)
+    SELECT given.id, campaigns.id, project_id, to_number, external_id, variables::json, timezone, zones, priority,
+      CASE WHEN not_before > $2 THEN not_before END, 'pending'
+    FROM campaigns, unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::integer[],
+      $10::timestamptz[]) AS given (id, to_number, external_id, variables, timezone, zones, priority, not_before)
+    WHERE campaigns.id = $1
+    ON CONFLICT (campaign_id, to_number) DO NOTHING RETURNING to_number
+  ), counted AS (
+    UPDATE campaigns SET pending = pending + (SELECT count(*) FROM added),
+      next_at = CASE WHEN status = 'running' THEN least(next_at, $2::timestamptz) END
+    WHERE id = $1
+  )
+  SELECT to_number FROM added`;
+
+function fromContactRow(row: ContactRow): Contact {
+  return {
+    id: row.id,
+    campaignId: row.campaign_id,
+    projectId: row.project_id,
+    toNumber: row.to_number,
+    externalId: row.external_id,
+    variables: row.variables,
+    timezone: row.timezone,
+    zones: row.zones === '' ? [] : row.zones.split(','),
+    priority: row.priority,
+    status: row.status,
+    skipReason: row.skip_reason,
+    attempts: row.attempts,
+    outcome: row.outcome,
+    callId: row.call_id,
+    notBefore: isoTimeOrNull(row.not_before),
+  };
+}
+
+function conditions(
+  campaignId: string,
+  { status, outcome, externalId, toNumber }: ContactFilter,
+): { where: string; parameters: Parameter[] } {
+  const parameters: Parameter[] = [campaignId];
+  const given = (value: Parameter | undefined, sql: (place: string) => string): string[] =>
+    value === undefined ? [] : [sql(`$${parameters.push(value)}`)];
+  const parts = [
+    'campaign_id = $1',
+    ...given(status, (place) => `status = ANY (${place}::text[])`),
+    ...given(outcome, (place) => `outcome = ${place}`),
+    ...given(externalId, (place) => `external_id = ${place}`),
+    ...given(toNumber, (place) => `to_number = ${place}`),
+  ];
+  return { where: parts.join(' AND '), parameters };
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+
+import { listNumberReader } from '../../src/campaigns/listNumber.ts';
+
+const TAIWAN = '+886223456789';
+const US = '+13105550100';
+const ITALY = '+390612345678';
+const INDIA = '+912212345678';
+
+test.each([
+  // In six notations.
+  ['+886912345678', TAIWAN, '+886912345678'],
+  ['0912345678', TAIWAN, '+886912345678'],
+  [' 0912-345 678 ', TAIWAN, '+886912345678'],
+  ['00886912345678', TAIWAN, '+886912345678'],
+  ['886912345678', TAIWAN, '+886912345678'],
+  ['tel:+886-912-345-678', TAIWAN, '+886912345678'],
+  ['912345678', TAIWAN, '+886912345678'],
+  ['８８６９１２３４５６７８', TAIWAN, '+886912345678'],
+  ['(310) 555-0123', US, '+13105550123'],
+  ['310.555.0123', US, '+13105550123'],
+  ['13105550123', US, '+13105550123'],
+  ['011 44 20 7946 0018', US, '+442079460018'],
+  ['+44 (0)20 7946 0018', US, '+442079460018'],
+  ['06 1234 5678', ITALY, '+390612345678'],
+  ['390612345678', ITALY, '+390612345678'],
+  // An Indian mobile number that begins with India's calling code.
+  ['9123456789', INDIA, '+919123456789'],
+  ['919123456789', INDIA, '+919123456789'],
+  ['+15005550006', undefined, '+15005550006'],
+  ['+1 500 555-0006', undefined, '+15005550006'],
+  // Of another country than the campaign's.
+  ['0912345678', US, undefined],
+  ['3105550123', undefined, undefined],
+  ['+1 310 555 0123 ext. 5', US, undefined],
+  ['(310) 555-0123 x5', US, undefined],
+  ['1.38E+10', '+8613900000000', undefined],
+  ['12345', US, undefined],
+  ['call Ada', US, undefined],
+])('%j in a list that %s calls is %s', (text, from, number) => {
+  expect(listNumberReader(from)(text)).toBe(number);
+});
