@@ -4,75 +4,17 @@
  */
 
 /** Answers that agree, or their start. */
-export const YES_PHRASES: readonly string[] = [
-  ...[
-    'yes',
-    'yeah',
-    'yep',
-    'yup',
-    'sure',
-    'okay',
-    'ok',
-    'of course',
-    'certainly',
-    'absolutely',
-    'definitely',
-  ],
-  ...[
-    'that is right',
-    'that is correct',
-    'please do',
-    'that works',
-    'that suits',
-    'that is fine',
-    'that would be',
-  ],
-  ...[
-    'no problem',
-    'why not',
-    'sounds good',
-    'sounds great',
-    'go ahead',
-    'i agree',
-    'agreed',
-    'with pleasure',
-    'perfect',
-  ],
-  ...[
-    'i will take it',
-    'we will take it',
-    'i will take that',
-    'we will take that',
-    'book it',
-    'do it',
-    'see you',
-    'great',
-  ],
-  ...[
-    '好',
-    '好的',
-    '好啊',
-    '可以',
-    '沒問題',
-    '没问题',
-    '是',
-    '是的',
-    '對',
-    '对',
-    '對的',
-    '行',
-    '要',
-    '嗯',
-    '當然',
-    '当然',
-    '沒錯',
-    '没错',
-  ],
-  ...['はい', 'ええ', 'うん', 'そうです', 'お願いします', '了解', 'もちろん', 'わかりました'],
-  ...['si', 'claro', 'vale', 'de acuerdo', 'por supuesto', 'correcto', 'desde luego'],
-  ...['ja', 'jawohl', 'gerne', 'klar', 'genau', 'in ordnung', 'naturlich', 'einverstanden'],
-  ...['oui', 'ouais', 'd accord', 'bien sur', 'volontiers', 'exact', 'entendu'],
-];
+export const YES_PHRASES: readonly string[] = phrases(
+  'yes, yeah, yep, yup, sure, okay, ok, of course, certainly, absolutely, definitely',
+  'that is right, that is correct, please do, that works, that suits, that is fine, that would be',
+  'no problem, why not, sounds good, sounds great, go ahead, i agree, agreed, with pleasure, perfect',
+  'i will take it, we will take it, i will take that, we will take that, book it, do it, see you, great',
+  '好, 好的, 好啊, 可以, 沒問題, 没问题, 是, 是的, 對, 对, 對的, 行, 要, 嗯, 當然, 当然, 沒錯, 没错',
+  'はい, ええ, うん, そうです, お願いします, 了解, もちろん, わかりました',
+  'si, claro, vale, de acuerdo, por supuesto, correcto, desde luego',
+  'ja, jawohl, gerne, klar, genau, in ordnung, naturlich, einverstanden',
+  'oui, ouais, d accord, bien sur, volontiers, exact, entendu',
+);
 
 /** Answers that agree as a whole: longer ones begin with the same words and say something else. */
 export const WHOLE_YES =
@@ -91,188 +33,94 @@ export const EMPHATIC_NO =
   /^(?:absolutely|certainly|definitely|of course|probably|better|rather|i would rather|i think) not\b/;
 
 /** Answers that decline, or their start. */
-export const NO_PHRASES: readonly string[] = [
-  ...[
-    'no',
-    'nope',
-    'nah',
-    'never',
-    'not really',
-    'not at all',
-    'no thanks',
-    'no thank you',
-    'i do not',
-    'wrong',
-    'i disagree',
-    'please do not',
-    'never mind',
-  ],
-  ...[
-    '不',
-    '不要',
-    '不是',
-    '不行',
-    '不用',
-    '不可以',
-    '不好',
-    '不對',
-    '不对',
-    '沒有',
-    '没有',
-    '算了',
-    '不了',
-    '不想',
-  ],
-  ...['いいえ', 'いや', '違います', '結構です', 'けっこうです', 'だめ', 'いりません', '要りません'],
-  ...['nunca', 'para nada', 'tampoco', 'no gracias'],
-  ...['nein', 'nee', 'nicht', 'auf keinen fall', 'lieber nicht'],
-  ...['non', 'pas du tout', 'jamais', 'non merci'],
-];
+export const NO_PHRASES: readonly string[] = phrases(
+  'no, nope, nah, never, not really, not at all, no thanks, no thank you, i do not, wrong, i disagree',
+  'please do not, never mind',
+  '不, 不要, 不是, 不行, 不用, 不可以, 不好, 不對, 不对, 沒有, 没有, 算了, 不了, 不想',
+  'いいえ, いや, 違います, 結構です, けっこうです, だめ, いりません, 要りません',
+  'nunca, para nada, tampoco, no gracias',
+  'nein, nee, nicht, auf keinen fall, lieber nicht',
+  'non, pas du tout, jamais, non merci',
+);
 
 /** Answers that resemble a yes or no and are neither. */
-export const UNSURE_PHRASES: readonly string[] = [
-  ...[
-    'do not know',
-    'not sure',
-    'not really sure',
-    'not quite sure',
-    'no idea',
-    'do not understand',
-    'did not understand',
-    'not hear',
-    'not certain',
-  ],
-  ...[
-    'no lo se',
-    'no se',
-    'weiss nicht',
-    'weiß nicht',
-    'nicht sicher',
-    'keine ahnung',
-    'ne sais pas',
-    'sais pas',
-  ],
-  ...[
-    '不知道',
-    '不確定',
-    '不确定',
-    '不清楚',
-    '聽不懂',
-    '听不懂',
-    '好不好',
-    '是不是',
-    '可不可以',
-    'わかりません',
-    '分かりません',
-  ],
-];
+export const UNSURE_PHRASES: readonly string[] = phrases(
+  'do not know, not sure, not really sure, not quite sure, no idea, do not understand',
+  'did not understand, not hear, not certain',
+  'no lo se, no se, weiss nicht, weiß nicht, nicht sicher, keine ahnung, ne sais pas, sais pas',
+  '不知道, 不確定, 不确定, 不清楚, 聽不懂, 听不懂, 好不好, 是不是, 可不可以, わかりません, 分かりません',
+);
 
 /** The expressions of agreement that resemble a negation. */
-export const FALSE_NEGATIONS: readonly string[] = [
-  ...[
-    'no problem',
-    'why not',
-    'not only',
-    'no worries',
-    'not bad',
-    'do not worry',
-    'kein problem',
-    'pas de probleme',
-  ],
-  ...[
-    '沒問題',
-    '没问题',
-    '沒關係',
-    '没关系',
-    '不錯',
-    '不错',
-    '沒錯',
-    '没错',
-    '不好意思',
-    '對不起',
-    '对不起',
-    '問題ない',
-    '差不多',
-  ],
-];
+export const FALSE_NEGATIONS: readonly string[] = phrases(
+  'no problem, why not, not only, no worries, not bad, do not worry, kein problem, pas de probleme',
+  '沒問題, 没问题, 沒關係, 没关系, 不錯, 不错, 沒錯, 没错, 不好意思, 對不起, 对不起, 問題ない, 差不多',
+);
 
-export const NEGATORS: ReadonlySet<string> = new Set([
-  ...['not', 'no', 'never', 'none', 'nothing', 'neither', 'nor', 'without', 'cannot'],
-  ...['nunca', 'tampoco', 'nada', 'sin', 'nicht', 'kein', 'keine', 'keinen', 'nie', 'ohne', 'nein'],
-  ...['ne', 'n', 'pas', 'jamais', 'non', 'sans', 'declines', 'refuses', 'rejects', 'denies'],
-]);
+export const NEGATORS: ReadonlySet<string> = new Set(
+  phrases(
+    'not, no, never, none, nothing, neither, nor, without, cannot',
+    'nunca, tampoco, nada, sin, nicht, kein, keine, keinen, nie, ohne, nein',
+    'ne, n, pas, jamais, non, sans, declines, refuses, rejects, denies',
+  ),
+);
 export const CJK_NEGATION = /[不沒没別别勿否未無无]|ない|ません|拒|断/u;
 
 /** Words of edges that expect agreement. */
-export const YES_CUES: ReadonlySet<string> = new Set([
-  ...['yes', 'agrees', 'agree', 'agreed', 'accepts', 'accept', 'confirms', 'confirm', 'confirmed', 'affirms'],
-  ...['approves', 'consents', 'correct', 'affirmative', 'positive', 'okay', 'ok'],
-  ...['si', 'acepta', 'confirma', 'ja', 'zustimmt', 'bestatigt', 'akzeptiert', 'oui', 'accepte', 'confirme'],
-]);
+export const YES_CUES: ReadonlySet<string> = new Set(
+  phrases(
+    'yes, agrees, agree, agreed, accepts, accept, confirms, confirm, confirmed, affirms',
+    'approves, consents, correct, affirmative, positive, okay, ok',
+    'si, acepta, confirma, ja, zustimmt, bestatigt, akzeptiert, oui, accepte, confirme',
+  ),
+);
 /** Matches answers that mean no to "anything else?". */
 export const NOTHING_MORE = /\bnothing (?:more|else|further)\b/;
 /** Words of edges that expect refusal. */
-export const NO_CUES: ReadonlySet<string> = new Set([
-  ...['no', 'declines', 'decline', 'declined', 'refuses', 'refuse', 'refused', 'rejects', 'reject', 'denies'],
-  ...['disagrees', 'negative', 'rechaza', 'niega', 'nein', 'ablehnt', 'lehnt', 'verneint', 'non', 'refuse'],
-]);
+export const NO_CUES: ReadonlySet<string> = new Set(
+  phrases(
+    'no, declines, decline, declined, refuses, refuse, refused, rejects, reject, denies',
+    'disagrees, negative, rechaza, niega, nein, ablehnt, lehnt, verneint, non, refuse',
+  ),
+);
 export const CJK_YES_CUE =
   /同意|確認|确认|接受|答應|答应|肯定|說好|说好|說是|说是|願意|愿意|はい|承諾|賛成|了承/u;
 export const CJK_NO_CUE =
   /不同意|不確認|拒絕|拒绝|否定|否認|說不|说不|不要|不想|不願|不愿|いいえ|断る|断り|拒否/u;
 /** Words of edges that expect a wish, which a yes to a question about it confirms. */
-export const WISH_CUES: ReadonlySet<string> = new Set([
-  ...[
-    'wants',
-    'want',
-    'would',
-    'like',
-    'likes',
-    'wishes',
-    'interested',
-    'needs',
-    'need',
-    'has',
-    'have',
-    'is',
-  ],
-  ...['quiere', 'desea', 'mochte', 'will', 'veut', 'souhaite', 'voudrait'],
-]);
+export const WISH_CUES: ReadonlySet<string> = new Set(
+  phrases(
+    'wants, want, would, like, likes, wishes, interested, needs, need, has, have, is',
+    'quiere, desea, mochte, will, veut, souhaite, voudrait',
+  ),
+);
 
 /** Stop words. */
-export const STOP_WORDS: ReadonlySet<string> = new Set([
-  ...'a an the and or of to in on at for from by with about as is are was were be been am do does did done doing'.split(
-    ' ',
+export const STOP_WORDS: ReadonlySet<string> = new Set(
+  phrases(
+    'a, an, the, and, or, of, to, in, on, at, for, from, by, with, about, as, is, are, was, were, be',
+    'been, am, do, does, did, done, doing',
+    'have, has, had, having, i, you, he, she, it, we, they, me, him, her, us, them, my, your, his, its',
+    'our, their, this, that, these, those',
+    'there, here, what, which, who, whom, when, where, why, how, if, then, than, so, too, very, just',
+    'also, please, would, could, should',
+    'can, may, might, will, shall, want, wants, wanted, like, likes, need, needs, get, got, give, gives',
+    'gave, go, goes, going, let, us',
+    'caller, callers, customer, customers, user, users, person, people, client, guest, says, say, said',
+    'saying, asks, ask, asked, asking',
+    'tells, tell, told, wishes, wish, something, anything, thing, things, some, any, all, one, no, not',
+    'yes, yeah, ok, okay, hello, hi, thanks',
+    'thank, well, um, uh, er, oh, s, t, d, ll, re, ve, m, n, interested, know, knows, whether, because',
+    'but, many, possible, until, takes, report, reports, mentions, item, items, product',
+    'el, la, los, las, un, una, de, del, en, y, o, que, por, para, con, su, sus, mi, me, lo, le, quiero',
+    'quiere, quisiera, cliente, es, esta, si',
+    'der, die, das, den, dem, ein, eine, einen, und, oder, zu, im, am, mit, fur, von, ich, sie, er, es',
+    'mochte, will, wollen, kunde, anrufer, ist, ja, nein',
+    'le, les, des, du, et, ou, je, vous, il, elle, un, une, au, aux, pour, avec, ce, cette, ma, mon, mes',
+    'veut, veux, voudrais, souhaite, client, est, oui',
+    '不, no, nicht, pas, ne, non, nunca',
   ),
-  ...'have has had having i you he she it we they me him her us them my your his its our their this that these those'.split(
-    ' ',
-  ),
-  ...'there here what which who whom when where why how if then than so too very just also please would could should'.split(
-    ' ',
-  ),
-  ...'can may might will shall want wants wanted like likes need needs get got give gives gave go goes going let us'.split(
-    ' ',
-  ),
-  ...'caller callers customer customers user users person people client guest says say said saying asks ask asked asking'.split(
-    ' ',
-  ),
-  ...'tells tell told wishes wish something anything thing things some any all one no not yes yeah ok okay hello hi thanks'.split(
-    ' ',
-  ),
-  ...'thank well um uh er oh s t d ll re ve m n interested know knows whether because but many possible until takes report reports mentions item items product'.split(
-    ' ',
-  ),
-  ...'el la los las un una de del en y o que por para con su sus mi me lo le quiero quiere quisiera cliente es esta si'.split(
-    ' ',
-  ),
-  ...'der die das den dem ein eine einen und oder zu im am mit fur von ich sie er es mochte will wollen kunde anrufer ist ja nein'.split(
-    ' ',
-  ),
-  ...'le les des du et ou je vous il elle un une au aux pour avec ce cette ma mon mes veut veux voudrais souhaite client est oui'.split(
-    ' ',
-  ),
-  ...'不 no nicht pas ne non nunca'.split(' '),
-]);
+);
 /** Stop words in Chinese and Japanese. */
 export const CJK_STOP =
   /來電者|来电者|客人|客戶|客户|顧客|顾客|使用者|用户|對方|对方|相手|想要|希望|需要|我們|我们|你們|您|我|你|他|她|的|了|想|要|請|请|是|嗎|吗|幫|帮|吧|呢|啊|說|说|問|问|不|沒|没|別|别|一下|可以|です|ます|ません|ない|ください|したい|たい|は|が|を|に|の|と|も|で|か/gu;
@@ -367,3 +215,8 @@ export const SYNONYM_OF: ReadonlyMap<string, string> = new Map(
 /** Matches the words at which the scope of a negation ends in a transcript without punctuation. */
 export const CLAUSE_BREAK =
   /[.!?;,:，。！？；、…\n]+|\b(?=(?:but|however|instead|rather|please|pero|sino|aber|sondern|mais)\b)|(?<!\b(?:do|did|would|should|will|if|when|once|that|why|how|what|where|who|say|says|said|am|are) )\b(?=(?:i want|i need|i would|i am)\b)|(?=但|而是|我要|我想)/u;
+
+/** Splits lines of phrases, which commas separate. */
+function phrases(...lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line) => line.split(', '));
+}

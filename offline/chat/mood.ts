@@ -63,22 +63,9 @@ const FINITE_VERB =
 const WISHED_VERB =
   /\b(?:want|need|like|love|prefer|have|wish|going|trying|hoping|calling) to (?:please )?(\p{L}+)|^(?:can|could|may) (?:i|we|you) (?:please )?(\p{L}+)|^please (\p{L}+)|^(cancel|change|check|clean|confirm|keep|move|return|show)\b/u;
 /** Verbs that leave open what is to be done. */
-const LIGHT_VERBS: ReadonlySet<string> = new Set([
-  'mak',
-  'make',
-  'take',
-  'tak',
-  'com',
-  'come',
-  'speak',
-  'talk',
-  'connect',
-  'transfer',
-  'put',
-  'reach',
-  'call',
-  'help',
-]);
+const LIGHT_VERBS: ReadonlySet<string> = new Set(
+  'mak make take tak com come speak talk connect transfer put reach call help'.split(' '),
+);
 
 /** The clauses of a text. A condition makes its whole sentence `open`. */
 export function clausesWithMood(text: string): Clause[] {

@@ -6,17 +6,7 @@ const TENS: readonly string[] = 'twenty thirty forty fifty sixty seventy eighty 
 const UNIT_VALUES = new Map(UNITS.map((word, value) => [word, value]));
 const TEN_VALUES = new Map(TENS.map((word, index) => [word, (index + 2) * 10]));
 /** Words before "one" that make it a pronoun: "this one", "no one". */
-const NOT_A_COUNT_BEFORE_ONE = new Set([
-  'this',
-  'that',
-  'no',
-  'any',
-  'some',
-  'every',
-  'which',
-  'other',
-  'the',
-]);
+const NOT_A_COUNT_BEFORE_ONE = new Set('this that no any some every which other the'.split(' '));
 
 const CJK_DIGITS = '零一二三四五六七八九';
 
