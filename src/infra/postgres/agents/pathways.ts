@@ -9,16 +9,7 @@ import type { Pathway } from '../../../agents/pathway/schema/pathwaySchema.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { type List, queryPage } from '../sql/pages.ts';
-import { isoTime } from '../sql/rows.ts';
-
-interface VersionRow {
-  version: number;
-  author: PathwayVersionInfo['author'];
-  restored_from: number | null;
-  created_at: Date;
-  node_count: number;
-  edge_count: number;
-}
+import { fieldsOf, insertRow } from '../sql/rows.ts';
 
 const VERSION_COLUMNS = `version, author, restored_from, created_at,
   jsonb_array_length(graph->'nodes') AS node_count, jsonb_array_length(graph->'edges') AS edge_count`;
@@ -42,13 +33,11 @@ const REMOVE_OLD_VERSIONS = `
 export function pathwayStore(database: Queryable): PathwayStore {
   return {
     async find(projectId, lock) {
-      const [row] = await database.query<Omit<StoredPathway, 'updatedAt'> & { updated_at: Date }>(
+      const [row] = await database.query<object>(
         `SELECT id, version, graph, updated_at FROM pathways WHERE project_id = $1 ${lock ? 'FOR UPDATE' : ''}`,
         [projectId],
       );
-      return (
-        row && { id: row.id, version: row.version, graph: row.graph, updatedAt: isoTime(row.updated_at) }
-      );
+      return row && fieldsOf<StoredPathway>(row);
     },
     async insert(projectId, pathwayId, first) {
       await database.query(
@@ -75,40 +64,25 @@ export function pathwayStore(database: Queryable): PathwayStore {
         order: [{ column: 'version', type: 'integer' }],
         direction: 'DESC',
       };
-      return mapPage(await queryPage<VersionRow>(database, list, page), fromVersionRow);
+      return mapPage(await queryPage(database, list, page), fieldsOf<PathwayVersionInfo>);
     },
     async findVersion(projectId, version) {
-      const [row] = await database.query<VersionRow & { graph: Pathway }>(
+      const [row] = await database.query<object>(
         `SELECT graph, ${VERSION_COLUMNS} FROM pathway_versions WHERE project_id = $1 AND version = $2`,
         [projectId, version],
       );
-      return row && { ...fromVersionRow(row), graph: row.graph };
+      return row && fieldsOf<PathwayVersionInfo & { graph: Pathway }>(row);
     },
   };
 }
 
 async function insertVersion(database: Queryable, projectId: string, next: NewPathwayVersion): Promise<void> {
-  await database.query(
-    `INSERT INTO pathway_versions (project_id, version, graph, author, restored_from, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6)`,
-    [
-      projectId,
-      next.version,
-      JSON.stringify(next.graph),
-      JSON.stringify(next.author),
-      next.restoredFrom ?? null,
-      next.createdAt,
-    ],
-  );
-}
-
-function fromVersionRow(row: VersionRow): PathwayVersionInfo {
-  return {
-    version: row.version,
-    createdAt: isoTime(row.created_at),
-    author: row.author,
-    restoredFrom: row.restored_from,
-    nodeCount: row.node_count,
-    edgeCount: row.edge_count,
-  };
+  await insertRow(database, 'pathway_versions', {
+    project_id: projectId,
+    version: next.version,
+    graph: JSON.stringify(next.graph),
+    author: JSON.stringify(next.author),
+    restored_from: next.restoredFrom,
+    created_at: next.createdAt,
+  });
 }

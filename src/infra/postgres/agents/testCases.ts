@@ -1,45 +1,37 @@
 import type { TestCase } from '../../../agents/testSuites/testCase.ts';
 import type { TestCaseStore } from '../../../agents/testSuites/testSuiteStores.ts';
 import { isUuid } from '../../../base/values/ids.ts';
-import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { newestSession } from '../sessions/newestSession.ts';
 import { projectRows } from '../sql/projectRows.ts';
-import { isoTime } from '../sql/rows.ts';
+import { fieldsOf } from '../sql/rows.ts';
 
-type Definition = Omit<TestCase, 'id' | 'projectId' | 'createdAt' | 'updatedAt'>;
-
-interface Row {
-  id: string;
-  project_id: string;
-  definition: Definition;
-  created_at: Date;
-  updated_at: Date;
-}
+/** A test case as its columns have it. */
+type Stored = Pick<TestCase, 'id' | 'projectId' | 'createdAt' | 'updatedAt'> & {
+  definition: Omit<TestCase, 'id' | 'projectId' | 'createdAt' | 'updatedAt'>;
+};
 
 const COLUMNS = 'id, project_id, definition, created_at, updated_at';
 
 export function testCaseStore(database: Queryable): TestCaseStore {
-  const rows = projectRows<Row>(database, 'test_cases', COLUMNS);
+  const { find, list, update, remove } = projectRows(database, 'test_cases', COLUMNS, fromRow);
   return {
-    async insert(testCase, sourceSessionId) {
+    find,
+    list,
+    remove,
+    async insert({ id, projectId, createdAt, updatedAt, ...definition }, sourceSessionId) {
       await database.query(
         `INSERT INTO test_cases (${COLUMNS}, source_instance_id) VALUES ($1, $2, $3, $4, $5, ${newestSession('$2', '$6')})`,
-        [...toRow(testCase), sourceSessionId ?? null],
+        [id, projectId, JSON.stringify(definition), createdAt, updatedAt, sourceSessionId ?? null],
       );
     },
-    async find(projectId, testCaseId, lock) {
-      const row = await rows.find(projectId, testCaseId, lock);
-      return row && fromRow(row);
-    },
-    list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
-    remove: rows.remove,
-    async update(testCase) {
-      await database.query(
-        `UPDATE test_cases SET definition = $3, created_at = $4, updated_at = $5
-         WHERE id = $1 AND project_id = $2`,
-        toRow(testCase),
-      );
+    async update({ id, projectId, createdAt, updatedAt, ...definition }) {
+      const changed = {
+        definition: JSON.stringify(definition),
+        created_at: createdAt,
+        updated_at: updatedAt,
+      };
+      await update(projectId, id, changed);
     },
     async known(projectId, testCaseIds) {
       const rows = await database.query<{ id: string }>(
@@ -67,7 +59,7 @@ export async function casesOfSuite(
   );
   if (!suite) return undefined;
   if (suite.is_large) return { name: suite.name, cases: undefined };
-  const rows = await database.query<Row>(
+  const rows = await database.query<object>(
     `SELECT ${COLUMNS} FROM test_cases JOIN test_suite_cases ON test_case_id = test_cases.id
      WHERE test_suite_id = $1 ORDER BY position`,
     [testSuiteId],
@@ -75,20 +67,10 @@ export async function casesOfSuite(
   return { name: suite.name, cases: rows.map(fromRow) };
 }
 
-/** The defaults of fields that later releases added. */
+/** The defaults of fields that a stored case may not have. */
 const DEFAULTS = { toolMocks: [], allowRealTools: false, phone: null };
 
-function toRow({ id, projectId, createdAt, updatedAt, ...definition }: TestCase): string[] {
-  return [id, projectId, JSON.stringify(definition), createdAt, updatedAt];
-}
-
-function fromRow(row: Row): TestCase {
-  return {
-    id: row.id,
-    projectId: row.project_id,
-    ...DEFAULTS,
-    ...row.definition,
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
-  };
+function fromRow(row: object): TestCase {
+  const { definition, ...rest } = fieldsOf<Stored>(row);
+  return { ...DEFAULTS, ...definition, ...rest };
 }

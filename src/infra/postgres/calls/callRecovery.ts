@@ -1,8 +1,8 @@
-import { FINAL_STATUSES } from '../../../calls/call.ts';
+import { type Call, FINAL_STATUSES } from '../../../calls/call.ts';
 import type { CallStore, OrphanedCall } from '../../../calls/callStore.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isoTimeOrNull } from '../sql/rows.ts';
-import { type CallRow, callSelection, fromCallRow } from './callRows.ts';
+import { fieldsOf } from '../sql/rows.ts';
+import { callSelection } from './callRows.ts';
 
 /** The list for `status IN (…)`. */
 export const FINAL_STATUS_LIST = FINAL_STATUSES.map((status) => `'${status}'`).join(', ');
@@ -13,17 +13,6 @@ const RECORDING_LOST_AFTER = `interval '15 minutes'`;
 const NODE_REMOVED_AFTER = `interval '1 day'`;
 const LAST_SEEN = '(SELECT beat_at FROM nodes WHERE nodes.id = node_id) AS last_seen_at';
 const NODE_IS_SILENT = `NOT EXISTS (SELECT FROM nodes WHERE nodes.id = node_id AND beat_at >= $1)`;
-
-interface QueuedRow {
-  id: string;
-  project_id: string;
-  to_number: string;
-  created_at: Date;
-}
-
-interface OrphanRow extends CallRow {
-  last_seen_at: Date | null;
-}
 
 type CallRecovery = Pick<
   CallStore,
@@ -37,24 +26,19 @@ export function callRecovery(database: Queryable): CallRecovery {
       await database.query('UPDATE calls SET settled = true WHERE id = $1', [id]);
     },
     async listQueued(after, limit) {
-      const rows = await database.query<QueuedRow>(
-        `SELECT id, project_id, to_number, created_at FROM calls
+      const rows = await database.query<Pick<Call, 'id' | 'projectId' | 'toNumber'> & { createdAt: Date }>(
+        `SELECT id, project_id AS "projectId", to_number AS "toNumber", created_at AS "createdAt" FROM calls
          WHERE NOT settled AND status = 'queued' AND node_id IS NULL AND ($1::uuid IS NULL OR id > $1)
          ORDER BY id LIMIT $2`,
         [after, limit],
       );
-      return rows.map(({ id, project_id, to_number, created_at }) => ({
-        id,
-        projectId: project_id,
-        toNumber: to_number,
-        createdAtMs: new Date(created_at).getTime(),
-      }));
+      return rows.map(({ createdAt, ...call }) => ({ ...call, createdAtMs: createdAt.getTime() }));
     },
     async listOrphans(before, limit) {
-      return (await database.query<OrphanRow>(ORPHANS, [before, limit])).map(toOrphan);
+      return (await database.query<object>(ORPHANS, [before, limit])).map(toOrphan);
     },
     async listUnsettledOn(nodeId) {
-      const rows = await database.query<OrphanRow>(
+      const rows = await database.query<object>(
         `SELECT ${callSelection()}, ${LAST_SEEN} FROM calls WHERE NOT settled AND node_id = $1 ORDER BY id`,
         [nodeId],
       );
@@ -85,6 +69,7 @@ const ORPHANS = `
   )
   ORDER BY id LIMIT $2`;
 
-function toOrphan(row: OrphanRow): OrphanedCall {
-  return { call: fromCallRow(row), lastSeenAt: isoTimeOrNull(row.last_seen_at) };
+function toOrphan(row: object): OrphanedCall {
+  const { lastSeenAt, ...call } = fieldsOf<Call & { lastSeenAt: string | null }>(row);
+  return { call, lastSeenAt };
 }

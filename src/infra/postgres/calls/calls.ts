@@ -16,14 +16,7 @@ import { storableJson } from '../sql/storable.ts';
 import { conditions } from './callConditions.ts';
 import { callRecovery, FINAL_STATUS_LIST } from './callRecovery.ts';
 import { callResults } from './callResults.ts';
-import {
-  type CallRow,
-  callColumns,
-  callParameters,
-  callSelection,
-  changeColumns,
-  fromCallRow,
-} from './callRows.ts';
+import { callColumns, callParameters, callSelection, changeColumns, fromCallRow } from './callRows.ts';
 
 export function callStore(database: Queryable): CallStore {
   return {
@@ -71,7 +64,7 @@ function callRecords(
           order: BY_CREATION,
           direction: 'DESC',
         };
-        return queryPage<CallRow>(limited, list, page);
+        return queryPage<object>(limited, list, page);
       });
       return mapPage(found, fromCallRow);
     },
@@ -89,7 +82,7 @@ function callRecords(
       ),
     queueScheduled: (call, at) => orQueued(one(QUEUE_SCHEDULED, [call.id, at]), call),
     async replaceCallbacks(projectId, toNumber, at) {
-      return (await database.query<CallRow>(REPLACE_CALLBACKS, [projectId, toNumber, at])).map(fromCallRow);
+      return (await database.query<object>(REPLACE_CALLBACKS, [projectId, toNumber, at])).map(fromCallRow);
     },
     async countCallbacks(projectId, toNumber, since) {
       const [row] = await database.query<{ count: number }>(
@@ -137,7 +130,7 @@ async function oneCall(
   sql: string,
   parameters: readonly Parameter[],
 ): Promise<Call | undefined> {
-  const [row] = await database.query<CallRow>(sql, parameters);
+  const [row] = await database.query<object>(sql, parameters);
   return row && fromCallRow(row);
 }
 

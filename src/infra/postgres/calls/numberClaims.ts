@@ -4,38 +4,33 @@ import type { NumberClaim } from '../../../calls/numbers/numberClaim.ts';
 import type { NumberClaimStore } from '../../../calls/numbers/phoneNumberStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { type List, queryPage } from '../sql/pages.ts';
-import { isoTime } from '../sql/rows.ts';
+import { fieldsOf, insertRow } from '../sql/rows.ts';
 
-interface Row {
-  id: string;
-  project_id: string;
-  number: string;
-  verified: boolean;
-  created_at: Date;
-  updated_at: Date;
-}
-
-const COLUMNS = 'id, project_id, number, verified, created_at, updated_at';
+const COLUMNS = 'id AS phone_number_id, project_id, number, verified, created_at, updated_at';
 
 /** Changes take several statements; the caller provides the transaction. */
 export function numberClaimStore(database: Queryable): NumberClaimStore {
   const update = async (id: string, verified: boolean | undefined, at: string) => {
-    const [row] = await database.query<Row>(
+    const [row] = await database.query<object>(
       `UPDATE phone_numbers SET verified = coalesce($2, verified), updated_at = $3 WHERE id = $1 RETURNING ${COLUMNS}`,
       [id, verified ?? null, at],
     );
     if (!row) throw new Error('a phone number disappeared while it was locked');
-    return fromRow(row);
+    return fieldsOf<NumberClaim>(row);
   };
   const insert = async (projectId: string, number: string, verified: boolean, id: string, at: string) => {
-    const [row] = await database.query<Row>(
-      `INSERT INTO phone_numbers
-         (id, project_id, number, outbound_status, inbound_enabled, verified, created_at, updated_at)
-       VALUES ($1, $2, $3, 'active', false, $4, $5, $5) RETURNING ${COLUMNS}`,
-      [id, projectId, number, verified, at],
+    const times = { created_at: at, updated_at: at };
+    const columns = {
+      id,
+      project_id: projectId,
+      number,
+      verified,
+      outbound_status: 'active',
+      inbound_enabled: false,
+    };
+    return fieldsOf<NumberClaim>(
+      await insertRow(database, 'phone_numbers', { ...columns, ...times }, COLUMNS),
     );
-    if (!row) throw new Error('INSERT returned no row');
-    return fromRow(row);
   };
 
   return {
@@ -49,11 +44,11 @@ export function numberClaimStore(database: Queryable): NumberClaimStore {
         order: [{ column: 'number', type: 'text' }],
         direction: 'ASC',
       };
-      return mapPage(await queryPage<Row>(database, list, page), fromRow);
+      return mapPage(await queryPage(database, list, page), fieldsOf<NumberClaim>);
     },
     async assign(number, { projectId, verified }, id, at) {
-      const [holder] = await database.query<Row>(
-        `SELECT ${COLUMNS} FROM phone_numbers WHERE number = $1 FOR UPDATE`,
+      const [holder] = await database.query<{ id: string; project_id: string }>(
+        'SELECT id, project_id FROM phone_numbers WHERE number = $1 FOR UPDATE',
         [number],
       );
       if (!holder) return undefined;
@@ -67,22 +62,11 @@ export function numberClaimStore(database: Queryable): NumberClaimStore {
       return { claim: await insert(projectId, number, verified ?? true, id, at), formerProjectId };
     },
     async remove(number) {
-      const [removed] = await database.query<Pick<Row, 'project_id'>>(
+      const [removed] = await database.query<{ project_id: string }>(
         'DELETE FROM phone_numbers WHERE number = $1 RETURNING project_id',
         [number],
       );
       return removed?.project_id;
     },
-  };
-}
-
-function fromRow(row: Row): NumberClaim {
-  return {
-    number: row.number,
-    projectId: row.project_id,
-    phoneNumberId: row.id,
-    verified: row.verified,
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
   };
 }

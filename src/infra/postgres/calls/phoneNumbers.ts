@@ -1,86 +1,44 @@
 import { CallwayError, invalid } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/values/ids.ts';
-import { mapPage } from '../../../base/values/page.ts';
-import type { PhoneNumber, PhoneNumberInput } from '../../../calls/numbers/phoneNumber.ts';
+import type { PhoneNumber, PhoneNumberPatch } from '../../../calls/numbers/phoneNumber.ts';
 import type { HeldNumber, PhoneNumberStore } from '../../../calls/numbers/phoneNumberStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { violates } from '../connection/errors.ts';
 import { projectRows } from '../sql/projectRows.ts';
-import { isoTime } from '../sql/rows.ts';
+import { fieldsOf } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 
-interface Row {
-  id: string;
-  project_id: string;
-  number: string;
-  outbound_status: PhoneNumber['outboundStatus'];
-  inbound_enabled: boolean;
-  record: boolean | null;
-  noise_suppression: boolean | null;
-  media: PhoneNumber['media'];
-  start_node_id: string | null;
-  variables: PhoneNumber['variables'];
-  verified: boolean;
-  created_at: Date;
-  updated_at: Date;
-  trunk_ids: string[];
-}
-
 const COLUMNS = `
-  id, project_id, number, outbound_status, inbound_enabled, record, noise_suppression, media, start_node_id, variables, verified,
+  id, number, outbound_status, inbound_enabled, record, noise_suppression, media, start_node_id, variables, verified,
     created_at, updated_at,
     (SELECT coalesce(array_agg(trunk_id::text ORDER BY position), '{}') FROM phone_number_trunks
      WHERE phone_number_id = phone_numbers.id) AS trunk_ids`;
-const SELECT = `SELECT ${COLUMNS} FROM phone_numbers`;
 
 /** Changes take several statements; the caller provides the transaction. */
 export function phoneNumberStore(database: Queryable): PhoneNumberStore {
-  const rows = projectRows<Row>(database, 'phone_numbers', COLUMNS);
-  const find = async (projectId: string, id: string): Promise<PhoneNumber | undefined> => {
-    const row = await rows.find(projectId, id);
-    return row && fromRow(row);
-  };
-
+  const rows = projectRows<PhoneNumber>(database, 'phone_numbers', COLUMNS);
   return {
+    find: rows.find,
+    list: rows.list,
+    remove: rows.remove,
     async insert(projectId, id, input, at) {
       await requireTrunks(database, projectId, input.trunkIds);
-      const insert = database.query(
-        `INSERT INTO phone_numbers
-           (id, project_id, number, outbound_status, inbound_enabled, media, verified, created_at, updated_at,
-            start_node_id, variables, record, noise_suppression)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12)`,
-        [
-          id,
-          projectId,
-          input.number,
-          input.outboundStatus,
-          input.inboundEnabled,
-          jsonOrNull(input.media),
-          input.verified,
-          at,
-          input.startNodeId,
-          storableJson(input.variables),
-          input.record,
-          input.noiseSuppression,
-        ],
-      );
-      await orNumberTaken(insert, input.number);
+      const keys = { id, project_id: projectId, created_at: at, updated_at: at };
+      await orNumberTaken(rows.insert({ ...keys, ...columnsOf(input) }), input.number);
       await linkTrunks(database, projectId, id, input.trunkIds);
-      const inserted = await find(projectId, id);
+      const inserted = await rows.find(projectId, id);
       if (!inserted) throw new Error('a phone number disappeared after its insert');
       return inserted;
     },
-    find,
     async findByNumber(projectId, number) {
-      const [row] = await database.query<Row>(`${SELECT} WHERE project_id = $1 AND number = $2`, [
-        projectId,
-        number,
-      ]);
-      return row && fromRow(row);
+      const sql = `SELECT ${COLUMNS} FROM phone_numbers WHERE project_id = $1 AND number = $2`;
+      const [row] = await database.query<object>(sql, [projectId, number]);
+      return row && fieldsOf<PhoneNumber>(row);
     },
-    async findHolder(number): Promise<HeldNumber | undefined> {
-      const [row] = await database.query<Row>(`${SELECT} WHERE number = $1`, [number]);
-      return row && { ...fromRow(row), projectId: row.project_id };
+    async findHolder(number) {
+      const sql = `SELECT ${COLUMNS}, project_id FROM phone_numbers WHERE number = $1`;
+      const [row] = await database.query<object>(sql, [number]);
+      return row && fieldsOf<HeldNumber>(row);
     },
     async ownNumbers(projectId) {
       const numbers = await database.query<{ number: string }>(
@@ -90,51 +48,18 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
       );
       return numbers.map(({ number }) => number);
     },
-    list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
     async update(projectId, id, patch, at) {
       if (!isUuid(id)) return undefined;
       if (patch.trunkIds) await requireTrunks(database, projectId, patch.trunkIds);
-      const update = database.query<{ id: string }>(
-        `UPDATE phone_numbers SET
-           number = coalesce($3, number),
-           outbound_status = coalesce($4, outbound_status),
-           inbound_enabled = coalesce($5, inbound_enabled),
-           media = CASE WHEN $6 THEN $7::jsonb ELSE media END,
-           verified = coalesce($9, verified),
-           start_node_id = CASE WHEN $10 THEN $11 ELSE start_node_id END,
-           variables = coalesce($12::jsonb, variables),
-           record = CASE WHEN $13 THEN $14 ELSE record END,
-           noise_suppression = CASE WHEN $15 THEN $16 ELSE noise_suppression END,
-           updated_at = $8
-         WHERE project_id = $1 AND id = $2 RETURNING id`,
-        [
-          projectId,
-          id,
-          patch.number ?? null,
-          patch.outboundStatus ?? null,
-          patch.inboundEnabled ?? null,
-          patch.media !== undefined,
-          jsonOrNull(patch.media ?? null),
-          at,
-          patch.verified ?? null,
-          patch.startNodeId !== undefined,
-          patch.startNodeId ?? null,
-          patch.variables ? storableJson(patch.variables) : null,
-          patch.record !== undefined,
-          patch.record ?? null,
-          patch.noiseSuppression !== undefined,
-          patch.noiseSuppression ?? null,
-        ],
-      );
-      const [updated] = await orNumberTaken(update, patch.number ?? '');
+      const update = rows.update(projectId, id, { ...columnsOf(patch), updated_at: at });
+      const updated = await orNumberTaken(update, patch.number ?? '');
       if (!updated) return undefined;
       if (patch.trunkIds) {
         await database.query('DELETE FROM phone_number_trunks WHERE phone_number_id = $1', [id]);
         await linkTrunks(database, projectId, id, patch.trunkIds);
       }
-      return await find(projectId, id);
+      return await rows.find(projectId, id);
     },
-    remove: rows.remove,
   };
 }
 
@@ -184,24 +109,17 @@ function unknownTrunk(index: number, message: string) {
   return invalid('unknown_trunk', message, [{ path: `/trunkIds/${index}`, message }]);
 }
 
-function jsonOrNull(value: PhoneNumberInput['media']): string | null {
-  return value === null ? null : JSON.stringify(value);
-}
-
-function fromRow(row: Row): PhoneNumber {
+function columnsOf(input: PhoneNumberPatch & { readonly verified?: boolean }) {
+  const { media, variables } = input;
   return {
-    id: row.id,
-    number: row.number,
-    trunkIds: row.trunk_ids,
-    outboundStatus: row.outbound_status,
-    inboundEnabled: row.inbound_enabled,
-    record: row.record,
-    noiseSuppression: row.noise_suppression,
-    media: row.media,
-    startNodeId: row.start_node_id,
-    variables: row.variables,
-    verified: row.verified,
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
+    number: input.number,
+    outbound_status: input.outboundStatus,
+    inbound_enabled: input.inboundEnabled,
+    record: input.record,
+    noise_suppression: input.noiseSuppression,
+    media: media && JSON.stringify(media),
+    start_node_id: input.startNodeId,
+    variables: variables && storableJson(variables),
+    verified: input.verified,
   };
 }

@@ -1,64 +1,47 @@
 import { CallwayError } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/values/ids.ts';
-import { mapPage } from '../../../base/values/page.ts';
 import type { Trunk, TrunkInput } from '../../../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../../../calls/trunks/trunkStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { projectRows } from '../sql/projectRows.ts';
-import { isoTime } from '../sql/rows.ts';
+import { fieldsOf } from '../sql/rows.ts';
 
-interface Row {
-  id: string;
-  project_id: string;
+/** A trunk as its columns have it. */
+type Stored = Pick<Trunk, 'id' | 'projectId' | 'password' | 'createdAt' | 'updatedAt'> & {
   definition: Omit<TrunkInput, 'password'> & Pick<Trunk, 'hasPrivateHost'>;
-  password: string | null;
-  created_at: Date;
-  updated_at: Date;
-}
+};
 
 const COLUMNS = 'id, project_id, definition, password, created_at, updated_at';
 const ACTIVE = `definition->>'status' = 'active'`;
 
 export function trunkStore(database: Queryable, secrets: SecretFields): TrunkStore {
-  const rows = projectRows<Row>(database, 'trunks', COLUMNS);
-  const fromRow = (row: Row): Trunk => ({
-    id: row.id,
-    projectId: row.project_id,
-    ...row.definition,
-    password: row.password === null ? null : secrets.open(row.password),
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
-  });
-  const sealed = (password: string | null | undefined) => (password == null ? null : secrets.seal(password));
+  const fromRow = (row: object): Trunk => {
+    const { definition, password, ...rest } = fieldsOf<Stored>(row);
+    return { ...rest, ...definition, password: password === null ? null : secrets.open(password) };
+  };
+  const rows = projectRows(database, 'trunks', COLUMNS, fromRow);
+  const sealed = (password: string | null) => (password === null ? null : secrets.seal(password));
 
   return {
-    async insert(projectId, id, { password, ...definition }, at) {
-      const [row] = await database.query<Row>(
-        `INSERT INTO trunks (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $5) RETURNING ${COLUMNS}`,
-        [id, projectId, JSON.stringify(definition), sealed(password), at],
-      );
-      if (!row) throw new Error('INSERT returned no row');
-      return fromRow(row);
-    },
-    async find(projectId, id) {
-      if (!isUuid(id)) return undefined;
-      const [row] = await database.query<Row>(
-        `SELECT ${COLUMNS} FROM trunks WHERE project_id = $1 AND id = $2`,
-        [projectId, id],
-      );
-      return row && fromRow(row);
-    },
-    async list(projectId, page) {
-      return mapPage(await rows.list(projectId, page), fromRow);
-    },
+    insert: (projectId, id, { password, ...definition }, at) =>
+      rows.insert({
+        id,
+        project_id: projectId,
+        definition: JSON.stringify(definition),
+        password: sealed(password ?? null),
+        created_at: at,
+        updated_at: at,
+      }),
+    find: rows.find,
+    list: rows.list,
     async update(projectId, id, { password, ...changed }, at) {
       if (!isUuid(id)) return undefined;
-      const [row] = await database.query<Row>(
+      const [row] = await database.query<object>(
         `UPDATE trunks SET definition = definition || $3::jsonb, updated_at = $4,
            password = CASE WHEN $5 THEN $6 ELSE password END
          WHERE project_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
-        [projectId, id, JSON.stringify(changed), at, password !== undefined, sealed(password)],
+        [projectId, id, JSON.stringify(changed), at, password !== undefined, sealed(password ?? null)],
       );
       return row && fromRow(row);
     },
@@ -75,11 +58,7 @@ export function trunkStore(database: Queryable, secrets: SecretFields): TrunkSto
         [id],
       );
       if (users.length > 0) throw inUse(users.map(({ number }) => number));
-      const gone = await database.query('DELETE FROM trunks WHERE project_id = $1 AND id = $2 RETURNING id', [
-        projectId,
-        id,
-      ]);
-      return gone.length > 0;
+      return await rows.remove(projectId, id);
     },
     async foreignNetworks(projectId) {
       const rows = await database.query<{ network: string }>(
@@ -90,11 +69,11 @@ export function trunkStore(database: Queryable, secrets: SecretFields): TrunkSto
       return rows.map(({ network }) => network);
     },
     async active() {
-      const rows = await database.query<Row>(`SELECT ${COLUMNS} FROM trunks WHERE ${ACTIVE} ORDER BY id`);
+      const rows = await database.query<object>(`SELECT ${COLUMNS} FROM trunks WHERE ${ACTIVE} ORDER BY id`);
       return rows.map(fromRow);
     },
     async activeOf(projectId) {
-      const rows = await database.query<Row>(
+      const rows = await database.query<object>(
         `SELECT ${COLUMNS} FROM trunks WHERE project_id = $1 AND ${ACTIVE} ORDER BY created_at, id`,
         [projectId],
       );

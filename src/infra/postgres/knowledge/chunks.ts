@@ -4,6 +4,7 @@ import { characterPairs } from '../../../knowledge/search/characterPairs.ts';
 import type { ChunkStore, NewChunk } from '../../../knowledge/stores.ts';
 import type { EmbeddingModelName } from '../../../models/ports/embedder.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
+import { fieldsOf } from '../sql/rows.ts';
 import { sizeBatches } from '../sql/sizeBatches.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
 
@@ -11,14 +12,6 @@ import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
 export const REMOVAL_CHUNKS = 10_000;
 /** Text that one statement stores with its words, which takes the embedded database about 0.1 s. */
 const APPENDED_CHARACTERS = 65_536;
-
-interface Row {
-  id: string;
-  content: string;
-  is_enabled: boolean;
-  start_offset: number;
-  end_offset: number;
-}
 
 const ALL_ROWS = Number.MAX_SAFE_INTEGER;
 const COLUMNS = 'id, content, is_enabled, start_offset, end_offset';
@@ -63,7 +56,7 @@ type Preview = Pick<ChunkStore, 'list' | 'setEnabled'>;
 function preview(database: Queryable): Preview {
   return {
     async list(datasetId, { limit, offset }) {
-      const rows = await database.query<Row>(
+      const rows = await database.query<object>(
         // Positions are consecutive from 0, so no rows before the page are read.
         `SELECT ${COLUMNS} FROM chunks WHERE dataset_id = $1 AND position >= $2 AND position < $3 ORDER BY position`,
         [datasetId, offset, offset + limit],
@@ -72,7 +65,7 @@ function preview(database: Queryable): Preview {
     },
     async setEnabled(datasetId, chunkId, isEnabled) {
       if (!isUuid(chunkId)) return undefined;
-      const [row] = await database.query<Row>(
+      const [row] = await database.query<object>(
         `WITH vector AS (
            UPDATE chunk_embeddings SET is_enabled = $3
            FROM chunks WHERE chunks.id = chunk_id AND chunk_id = $2 AND dataset_id = $1
@@ -165,15 +158,9 @@ function appendParameters(
   ];
 }
 
-function toChunk(row: Row): Chunk {
-  return {
-    id: row.id,
-    content: row.content,
-    contentLength: row.content.length,
-    isEnabled: row.is_enabled,
-    startOffset: row.start_offset,
-    endOffset: row.end_offset,
-  };
+function toChunk(row: object): Chunk {
+  const chunk = fieldsOf<Omit<Chunk, 'contentLength'>>(row);
+  return { ...chunk, contentLength: chunk.content.length };
 }
 
 /** Removes a document's chunks with their vectors, in batches. An interrupted removal leaves the rest. */

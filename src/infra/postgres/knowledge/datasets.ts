@@ -2,22 +2,8 @@ import { isUuid } from '../../../base/values/ids.ts';
 import type { Dataset } from '../../../knowledge/knowledgebase.ts';
 import type { DatasetStore, IngestionTask } from '../../../knowledge/stores.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isoTime } from '../sql/rows.ts';
+import { fieldsOf } from '../sql/rows.ts';
 import { REMOVAL_CHUNKS, removeChunks } from './chunks.ts';
-
-interface Row {
-  id: string;
-  name: string;
-  mime_type: string;
-  bytes: number;
-  status: Dataset['status'];
-  error: string | null;
-  next_attempt_at: Date | null;
-  chunk_count: number;
-  embedded_count: number;
-  encoder: string;
-  created_at: Date;
-}
 
 /** Shown while a long document is removed, and after a crash during the removal. */
 const REMOVAL_STARTED = 'Its removal has started; if it does not finish, delete the dataset again';
@@ -44,7 +30,7 @@ function records(database: Queryable): Records {
       );
     },
     async list(knowledgebaseId) {
-      const rows = await database.query<Row>(
+      const rows = await database.query<object>(
         `${SELECT} WHERE knowledgebase_id = $1 ORDER BY datasets.created_at, datasets.id`,
         [knowledgebaseId],
       );
@@ -52,10 +38,10 @@ function records(database: Queryable): Records {
     },
     async find(knowledgebaseId, datasetId) {
       if (!isUuid(datasetId)) return undefined;
-      const [row] = await database.query<Row>(`${SELECT} WHERE knowledgebase_id = $1 AND datasets.id = $2`, [
-        knowledgebaseId,
-        datasetId,
-      ]);
+      const [row] = await database.query<object>(
+        `${SELECT} WHERE knowledgebase_id = $1 AND datasets.id = $2`,
+        [knowledgebaseId, datasetId],
+      );
       return row && fromRow(row);
     },
     async exists(datasetId) {
@@ -165,18 +151,9 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
   };
 }
 
-function fromRow(row: Row): Dataset {
-  return {
-    id: row.id,
-    name: row.name,
-    mimeType: row.mime_type,
-    bytes: row.bytes,
-    status: row.status,
-    ...(row.error === null ? {} : { error: row.error }),
-    ...(row.next_attempt_at === null ? {} : { nextAttemptAt: isoTime(row.next_attempt_at) }),
-    chunkCount: row.chunk_count,
-    embeddedCount: row.embedded_count,
-    encoder: row.encoder,
-    createdAt: isoTime(row.created_at),
-  };
+function fromRow(row: object): Dataset {
+  const { error, nextAttemptAt, ...rest } = fieldsOf<
+    Dataset & { error: string | null; nextAttemptAt: string | null }
+  >(row);
+  return { ...rest, error: error ?? undefined, nextAttemptAt: nextAttemptAt ?? undefined };
 }

@@ -1,59 +1,35 @@
 import type { ApiKeyStore } from '../../../agents/accounts/accountStores.ts';
-import type { ApiKey, KeyKind, Scope } from '../../../agents/accounts/apiKey.ts';
+import type { ApiKey } from '../../../agents/accounts/apiKey.ts';
+import type { KeyPrincipal } from '../../../agents/accounts/principal.ts';
 import { isUuid } from '../../../base/values/ids.ts';
-import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';
-import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
-
-interface Row {
-  id: string;
-  name: string;
-  kind: KeyKind;
-  hint: string;
-  scopes: Scope[];
-  created_at: Date;
-  last_used_at: Date | null;
-}
 
 const COLUMNS = 'id, name, kind, hint, scopes, created_at, last_used_at';
 
 export function apiKeyStore(database: Queryable): ApiKeyStore {
-  const rows = projectRows<Row>(database, 'api_keys', COLUMNS);
+  const { list, insert } = projectRows<ApiKey>(database, 'api_keys', COLUMNS);
   return {
+    list,
     async insert(key) {
-      await database.query(
-        `INSERT INTO api_keys (project_id, digest, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-        [
-          key.projectId,
-          key.digest,
-          key.id,
-          key.name,
-          key.kind,
-          key.hint,
-          key.scopes,
-          key.createdAt,
-          key.lastUsedAt,
-        ],
-      );
-    },
-    async list(projectId, page) {
-      return mapPage(await rows.list(projectId, page), fromRow);
+      await insert({
+        id: key.id,
+        project_id: key.projectId,
+        digest: key.digest,
+        name: key.name,
+        kind: key.kind,
+        hint: key.hint,
+        scopes: key.scopes,
+        created_at: key.createdAt,
+        last_used_at: key.lastUsedAt,
+      });
     },
     async findByDigest(digest) {
-      const [row] = await database.query<Row & { project_id: string }>(
-        `SELECT project_id, ${COLUMNS} FROM api_keys WHERE digest = $1`,
+      const [row] = await database.query<KeyPrincipal>(
+        `SELECT kind, id AS "keyId", hint, project_id AS "projectId", scopes FROM api_keys WHERE digest = $1`,
         [digest],
       );
-      return (
-        row && {
-          kind: row.kind,
-          keyId: row.id,
-          hint: row.hint,
-          projectId: row.project_id,
-          scopes: row.scopes,
-        }
-      );
+      return row;
     },
     async remove(projectId, keyId) {
       if (!isUuid(keyId)) return undefined;
@@ -78,17 +54,5 @@ export function apiKeyStore(database: Queryable): ApiKeyStore {
         [[...uses.keys()], [...uses.values()].map((at) => at.toISOString())],
       );
     },
-  };
-}
-
-function fromRow(row: Row): ApiKey {
-  return {
-    id: row.id,
-    name: row.name,
-    kind: row.kind,
-    hint: row.hint,
-    scopes: row.scopes,
-    createdAt: isoTime(row.created_at),
-    lastUsedAt: isoTimeOrNull(row.last_used_at),
   };
 }

@@ -3,18 +3,7 @@ import type { AuditEntry } from '../../../agents/accounts/audit.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { type List, queryPage } from '../sql/pages.ts';
-import { isoTime } from '../sql/rows.ts';
-
-interface Row {
-  id: string;
-  project_id: string | null;
-  at: Date;
-  actor: AuditEntry['actor'];
-  action: string;
-  target: string | null;
-  details: AuditEntry['details'];
-  request_id: string | null;
-}
+import { fieldsOf, insertRow } from '../sql/rows.ts';
 
 const COLUMNS = 'id, project_id, at, actor, action, target, details, request_id';
 
@@ -24,16 +13,16 @@ const REMOVAL_ROWS = 1_000;
 export function auditStore(database: Queryable): AuditStore {
   return {
     async append(entry) {
-      await database.query(`INSERT INTO audit_log (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, [
-        entry.id,
-        entry.projectId,
-        entry.at,
-        JSON.stringify(entry.actor),
-        entry.action,
-        entry.target,
-        JSON.stringify(entry.details),
-        entry.requestId,
-      ]);
+      await insertRow(database, 'audit_log', {
+        id: entry.id,
+        project_id: entry.projectId,
+        at: entry.at,
+        actor: JSON.stringify(entry.actor),
+        action: entry.action,
+        target: entry.target,
+        details: JSON.stringify(entry.details),
+        request_id: entry.requestId,
+      });
     },
     async list(projectId, page) {
       const list: List = {
@@ -48,16 +37,7 @@ export function auditStore(database: Queryable): AuditStore {
         ],
         direction: 'DESC',
       };
-      return mapPage(await queryPage<Row>(database, list, page), (row) => ({
-        id: row.id,
-        projectId: row.project_id,
-        at: isoTime(row.at),
-        actor: row.actor,
-        action: row.action,
-        target: row.target,
-        details: row.details,
-        requestId: row.request_id,
-      }));
+      return mapPage(await queryPage(database, list, page), fieldsOf<AuditEntry>);
     },
     async removeOlderThan(time) {
       for (let removed = REMOVAL_ROWS; removed === REMOVAL_ROWS; ) {

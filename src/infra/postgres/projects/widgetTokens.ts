@@ -1,21 +1,15 @@
+import type { WidgetPrincipal } from '../../../agents/accounts/principal.ts';
 import type { WidgetToken, WidgetTokenStore } from '../../../agents/accounts/widgetToken.ts';
 import { isUuid } from '../../../base/values/ids.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';
-import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
+import { insertRow } from '../sql/rows.ts';
 
-interface Row {
-  id: string;
-  hint: string;
-  allowed_origins: string[];
-  max_minutes_per_day: number;
-  requests_per_minute: number;
-  max_concurrent: number;
-  expires_at: Date | null;
-  created_at: Date;
-  used_on: string | null;
-  used_ms: number;
+/** A token as its columns have it. */
+interface Stored extends Omit<WidgetToken, 'minutesUsedToday'> {
+  readonly usedOn: string | null;
+  readonly usedMs: number;
 }
 
 const STORED =
@@ -28,47 +22,40 @@ const LEFT_TODAY = `(max_minutes_per_day::bigint * 60000 - ${USED_TODAY})`;
 const IS_VALID = '(expires_at IS NULL OR expires_at > $2::timestamptz)';
 
 export function widgetTokenStore(database: Queryable): WidgetTokenStore {
-  const rows = projectRows<Row>(database, 'widget_tokens', `${STORED}, ${USAGE}`);
+  const rows = projectRows<Stored>(database, 'widget_tokens', `${STORED}, ${USAGE}`);
   return {
     async insert(token) {
-      await database.query(
-        `INSERT INTO widget_tokens (project_id, digest, ${STORED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-        [
-          token.projectId,
-          token.digest,
-          token.id,
-          token.hint,
-          token.allowedOrigins,
-          token.maxMinutesPerDay,
-          token.requestsPerMinute,
-          token.maxConcurrent,
-          token.expiresAt,
-          token.createdAt,
-        ],
-      );
+      await insertRow(database, 'widget_tokens', {
+        id: token.id,
+        project_id: token.projectId,
+        digest: token.digest,
+        hint: token.hint,
+        allowed_origins: token.allowedOrigins,
+        max_minutes_per_day: token.maxMinutesPerDay,
+        requests_per_minute: token.requestsPerMinute,
+        max_concurrent: token.maxConcurrent,
+        expires_at: token.expiresAt,
+        created_at: token.createdAt,
+      });
     },
     async list(projectId, page, now) {
       const today = now.toISOString().slice(0, 10);
-      return mapPage(await rows.list(projectId, page), (row) => fromRow(row, today));
+      return mapPage(await rows.list(projectId, page), ({ usedOn, usedMs, ...token }) => ({
+        ...token,
+        minutesUsedToday: usedOn === today ? Math.round(usedMs / 600) / 100 : 0,
+      }));
     },
     async findByDigest(digest) {
-      const [row] = await database.query<Row & { project_id: string }>(
-        `SELECT project_id, ${STORED} FROM widget_tokens WHERE digest = $1`,
+      const [row] = await database.query<WidgetPrincipal & { expiresAt: Date | null }>(
+        `SELECT 'widget' AS kind, id AS "keyId", hint, project_id AS "projectId", '{}'::text[] AS scopes,
+           allowed_origins AS "allowedOrigins", requests_per_minute AS "requestsPerMinute",
+           max_concurrent AS "maxConcurrent", expires_at AS "expiresAt"
+         FROM widget_tokens WHERE digest = $1`,
         [digest],
       );
-      return (
-        row && {
-          kind: 'widget',
-          keyId: row.id,
-          hint: row.hint,
-          projectId: row.project_id,
-          scopes: [],
-          allowedOrigins: row.allowed_origins,
-          requestsPerMinute: row.requests_per_minute,
-          maxConcurrent: row.max_concurrent,
-          expiresAtMs: row.expires_at?.getTime() ?? null,
-        }
-      );
+      if (!row) return undefined;
+      const { expiresAt, ...principal } = row;
+      return { ...principal, expiresAtMs: expiresAt?.getTime() ?? null };
     },
     async allOrigins(now) {
       const rows = await database.query<{ project_id: string; origin: string }>(
@@ -116,19 +103,5 @@ export function widgetTokenStore(database: Queryable): WidgetTokenStore {
         [tokenId, now.toISOString(), Math.round(ms)],
       );
     },
-  };
-}
-
-function fromRow(row: Row, today: string): WidgetToken {
-  return {
-    id: row.id,
-    hint: row.hint,
-    allowedOrigins: row.allowed_origins,
-    maxMinutesPerDay: row.max_minutes_per_day,
-    requestsPerMinute: row.requests_per_minute,
-    maxConcurrent: row.max_concurrent,
-    expiresAt: isoTimeOrNull(row.expires_at),
-    createdAt: isoTime(row.created_at),
-    minutesUsedToday: row.used_on === today ? Math.round(row.used_ms / 600) / 100 : 0,
   };
 }

@@ -15,21 +15,22 @@ import type {
 } from '../../../engine/session/session.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { type List, queryPage } from '../sql/pages.ts';
-import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
+import { fieldsOf, isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 import { addSizes, charactersOf, HISTORY_WITH_ROOM, insertMessages, messageText } from './historyRows.ts';
 import { listSaying, type Said } from './messageSearch.ts';
 
-interface Row {
-  instance_id: string;
-  session_id: string;
-  channel: Channel;
-  call_id: string | null;
-  status: string;
-  started_at: Date;
-  ended_at: Date | null;
-  message_count: number;
-  is_test: boolean;
+/** What a session's row has in a list. */
+interface Listed {
+  readonly instanceId: string;
+  readonly sessionId: string;
+  readonly channel: Channel;
+  readonly callId: string | null;
+  readonly status: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly messageCount: number;
+  readonly isTest: boolean;
 }
 
 interface StatsRow {
@@ -70,16 +71,16 @@ export function historyStore(database: Queryable): HistoryStore {
           ],
           direction: 'DESC',
         };
-        return queryPage<Row>(limited, list, page);
+        return queryPage<object>(limited, list, page);
       });
       return mapPage(found, toSummary);
     },
     async find(projectId, sessionId) {
-      const [row] = await database.query<DetailRow>(FIND, [projectId, sessionId]);
+      const [row] = await database.query<object>(FIND, [projectId, sessionId]);
       return row && toDetail(row);
     },
     async findInstance(projectId, instanceId) {
-      const [row] = await database.query<DetailRow>(FIND_INSTANCE, [projectId, instanceId]);
+      const [row] = await database.query<object>(FIND_INSTANCE, [projectId, instanceId]);
       return row && toDetail(row);
     },
     async stats(projectId, range) {
@@ -125,13 +126,13 @@ export function historyStore(database: Queryable): HistoryStore {
   };
 }
 
-interface DetailRow extends Row {
-  end_reason: string | null;
-  variables: unknown;
-  evaluation: unknown;
-  heard: HeardSpeech | null;
-  messages: SessionMessage[];
-  events: { type: HistoryEventType; at: string; data: HistoryEvent['data'] }[];
+interface Stored extends Listed {
+  readonly endReason: string | null;
+  readonly variables: unknown;
+  readonly evaluation: unknown;
+  readonly heard: HeardSpeech | null;
+  readonly messages: SessionMessage[];
+  readonly events: { type: HistoryEventType; at: string; data: HistoryEvent['data'] }[];
 }
 
 const detailWhere = (condition: string): string => `
@@ -201,22 +202,27 @@ const statsOver = (where: string): string => `
     (SELECT of_calls[2] FROM latencies) AS call_latency_p95
   FROM chosen`;
 
-function toSummary(row: Row): HistorySummary {
-  return { ...toCommon(row), durationMs: durationMs(row), messageCount: row.message_count };
+function toSummary(row: object): HistorySummary {
+  const listed = fieldsOf<Listed>(row);
+  const { startedAt, endedAt, messageCount } = listed;
+  const durationMs = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
+  return { ...toCommon(listed), durationMs, messageCount };
 }
 
-function toDetail(row: DetailRow): HistoryDetail {
+function toDetail(row: object): HistoryDetail {
+  const stored = fieldsOf<Stored>(row);
+  const { variables, messages, events, status, evaluation } = stored;
   return {
-    ...toCommon(row),
-    variables: row.variables ?? {},
-    messages: row.messages,
-    events: row.events.map(({ type, at, data }) => ({
+    ...toCommon(stored),
+    variables: variables ?? {},
+    messages,
+    events: events.map(({ type, at, data }) => ({
       type,
       at: isoTime(at),
-      data: withHeard(type, data, row),
+      data: withHeard(type, data, stored),
     })),
-    ...(row.status === 'ended' ? { missingVariables: missingIn(row.events) } : {}),
-    ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
+    missingVariables: status === 'ended' ? missingIn(events) : undefined,
+    evaluation: evaluation ?? undefined,
   };
 }
 
@@ -224,30 +230,19 @@ function toDetail(row: DetailRow): HistoryDetail {
  * Adds what a session has heard. It is known once the voice session has ended, which may be after the session's own
  * end.
  */
-function withHeard(type: HistoryEventType, data: HistoryEvent['data'], { heard }: DetailRow) {
+function withHeard(type: HistoryEventType, data: HistoryEvent['data'], { heard }: Stored) {
   return type === 'session_ended' && heard !== null ? { ...data, heard } : data;
 }
 
 /** The event of the session's end names the required variables without a value. */
-function missingIn(events: DetailRow['events']): readonly string[] {
+function missingIn(events: Stored['events']): readonly string[] {
   const { missingVariables } = events.findLast(({ type }) => type === 'session_ended')?.data ?? {};
   return Array.isArray(missingVariables) ? missingVariables : [];
 }
 
-function toCommon(row: Row) {
-  return {
-    sessionId: row.session_id,
-    channel: row.channel,
-    status: row.status,
-    startedAt: isoTime(row.started_at),
-    endedAt: isoTimeOrNull(row.ended_at),
-    ...(row.is_test ? { test: true as const } : {}),
-    ...(row.call_id === null ? {} : { callId: row.call_id }),
-  };
-}
-
-function durationMs({ started_at, ended_at }: Row): number | null {
-  return ended_at === null ? null : new Date(ended_at).getTime() - new Date(started_at).getTime();
+function toCommon({ sessionId, channel, status, startedAt, endedAt, isTest, callId }: Listed) {
+  const test = isTest ? (true as const) : undefined;
+  return { sessionId, channel, status, startedAt, endedAt, test, callId: callId ?? undefined };
 }
 
 function toStats(row: StatsRow | undefined): HistoryStats {

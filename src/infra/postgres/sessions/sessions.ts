@@ -1,16 +1,10 @@
 import { DEFAULT_CHAT_IDLE_MINUTES, DEFAULT_SESSION_IDLE_MINUTES } from '../../../agents/accounts/project.ts';
 import { CallwayError, invalid } from '../../../base/errors.ts';
-import type {
-  Channel,
-  HistoryEvent,
-  Session,
-  SessionMessage,
-  SessionState,
-} from '../../../engine/session/session.ts';
+import type { HistoryEvent, Session, SessionMessage, SessionState } from '../../../engine/session/session.ts';
 import { sessionData } from '../../../engine/session/session.ts';
 import type { SessionEnding, SessionStore, TurnHistory } from '../../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
-import { isoTime } from '../sql/rows.ts';
+import { fieldsOf } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 import {
   addSizes,
@@ -25,26 +19,15 @@ import {
 } from './historyRows.ts';
 import { searchSessions } from './sessionSearch.ts';
 
-interface Row {
-  project_id: string;
-  session_id: string;
-  instance_id: string;
-  channel: Channel;
-  provider: string | null;
-  call_id: string | null;
-  pathway_id: string;
-  release_id: string;
-  turn: number;
-  state: StoredState;
-  started_at: Date;
-  last_activity_at: Date;
-  digest: string | null;
-  message_characters: number;
+/** A session as its row has it: its messages, of which the state has none here, are in `session_messages`. */
+type Stored = Omit<Session, 'state' | 'digest' | 'characters'> & {
+  readonly state: StoredState;
+  readonly digest: string | null;
+  readonly messageCharacters: number;
   /** The messages of the turn's window; null when there are none. */
-  messages: readonly SessionMessage[] | null;
-}
+  readonly messages: readonly SessionMessage[] | null;
+};
 
-/** The state without its messages, which are in `session_messages`. */
 type StoredState = Omit<SessionState, 'messages'>;
 
 const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id, pathway_id, release_id, turn, state,
@@ -62,7 +45,7 @@ const FIND = `
 /** Each method is one statement: one transaction and one round trip. */
 export function sessionStore(database: Queryable): SessionStore {
   const find = async (projectId: string, sessionId: string): Promise<Session | undefined> => {
-    const [row] = await database.query<Row>(FIND, [projectId, sessionId], 'find_session');
+    const [row] = await database.query<object>(FIND, [projectId, sessionId], 'find_session');
     return row && fromRow(row);
   };
 
@@ -77,7 +60,7 @@ export function sessionStore(database: Queryable): SessionStore {
       return rows.map(({ message }) => message);
     },
     async findByDigest(projectId, digests, except) {
-      const [found] = await database.query<Pick<Row, 'session_id'>>(
+      const [found] = await database.query<{ session_id: string }>(
         FIND_BY_DIGEST,
         [projectId, digests, except],
         'find_session_by_digest',
@@ -109,19 +92,14 @@ export function sessionStore(database: Queryable): SessionStore {
     },
     search: (projectId, text, page) => searchSessions(database, projectId, text, page),
     async idle(now, limit) {
-      const rows = await database.query<Pick<Row, 'project_id' | 'session_id' | 'instance_id' | 'turn'>>(
+      const rows = await database.query<object>(
         `SELECT project_id, session_id, instance_id, turn FROM sessions JOIN projects ON projects.id = project_id
          WHERE channel <> 'phone' AND last_activity_at < $1::timestamptz - make_interval(mins => coalesce(
            idle_minutes, session_idle_minutes, CASE channel WHEN 'chat' THEN $3::integer ELSE $4 END
          )) ORDER BY last_activity_at LIMIT $2`,
         [now, limit, DEFAULT_CHAT_IDLE_MINUTES, DEFAULT_SESSION_IDLE_MINUTES],
       );
-      return rows.map(({ project_id, session_id, instance_id, turn }) => ({
-        projectId: project_id,
-        sessionId: session_id,
-        instanceId: instance_id,
-        turn,
-      }));
+      return rows.map(fieldsOf<Pick<Session, 'projectId' | 'sessionId' | 'instanceId' | 'turn'>>);
     },
   };
 }
@@ -321,21 +299,12 @@ function endParameters(session: Session, ending: SessionEnding): Parameter[] {
   ];
 }
 
-function fromRow(row: Row): Session {
+function fromRow(row: object): Session {
+  const { state, messages, digest, messageCharacters, ...session } = fieldsOf<Stored>(row);
   return {
-    projectId: row.project_id,
-    sessionId: row.session_id,
-    instanceId: row.instance_id,
-    channel: row.channel,
-    provider: row.provider,
-    callId: row.call_id,
-    pathwayId: row.pathway_id,
-    releaseId: row.release_id,
-    turn: row.turn,
-    state: { ...row.state, messages: row.messages ?? [] },
-    startedAt: isoTime(row.started_at),
-    lastActivityAt: isoTime(row.last_activity_at),
-    ...(row.digest === null ? {} : { digest: row.digest }),
-    ...(row.message_characters === 0 ? {} : { characters: row.message_characters }),
+    ...session,
+    state: { ...state, messages: messages ?? [] },
+    digest: digest ?? undefined,
+    characters: messageCharacters === 0 ? undefined : messageCharacters,
   };
 }

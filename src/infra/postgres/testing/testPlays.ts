@@ -1,24 +1,27 @@
 import type { PlayedSession } from '../../../testing/play/testSessions.ts';
 import type { RunStatus } from '../../../testing/runs/testRun.ts';
 import type {
-  ClaimedPlay,
   PlayedDefinition,
+  StoredRun,
   TestLane,
   TestRunStore,
 } from '../../../testing/runs/testRunStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { insertEvents, insertMessages } from '../sessions/historyRows.ts';
 import { recordColumns } from '../sessions/sessions.ts';
+import { fieldsOf } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
-import { RUN_COLUMNS, type RunRow, toRun } from './runRows.ts';
 
-interface ClaimRow extends RunRow {
+export const RUN_COLUMNS = `id, project_id, test_suite_id, baseline_run_id, name, status, version, mode, model, repeat, concurrency,
+  seed::float8 AS seed, release_id, replays_session_id, created_at, started_at, ended_at`;
+
+type ClaimedRun = StoredRun & {
   /** The play's number; null when the project already runs as many plays as it may. */
-  number: number | null;
-  play_seed: string;
-  attempt: number;
-  definition: PlayedDefinition;
-}
+  readonly number: number | null;
+  readonly playSeed: number;
+  readonly attempt: number;
+  readonly definition: PlayedDefinition;
+};
 
 /** The plays of runs: claimed, played, stored. Each method is one statement. */
 export function testPlays(
@@ -47,9 +50,10 @@ export function testPlays(
       await database.query('DELETE FROM test_lanes WHERE id = $1', [laneId]);
     },
     async claim({ id, runId, channel }, maxRunning, now) {
-      const [row] = await database.query<ClaimRow>(CLAIM, [runId, id, channel, maxRunning, now]);
+      const [row] = await database.query<object>(CLAIM, [runId, id, channel, maxRunning, now]);
       if (!row) return undefined;
-      return row.number === null ? 'wait' : toClaimed(row, row.number);
+      const { number, playSeed, attempt, definition, ...run } = fieldsOf<ClaimedRun>(row);
+      return number === null ? 'wait' : { run, number, seed: playSeed, attempt, definition };
     },
     async saveResult({ run, number, attempt }, status, result) {
       const saved = await database.query(
@@ -108,7 +112,7 @@ const CLAIM = `
     UPDATE test_runs SET status = 'running', started_at = coalesce(started_at, $5::timestamptz)
     FROM claimed WHERE id = claimed.run_id AND test_runs.status = 'queued'
   )
-  SELECT run.*, claimed.number, claimed.seed::text AS play_seed, claimed.attempt,
+  SELECT run.*, claimed.number, claimed.seed::float8 AS play_seed, claimed.attempt,
     (SELECT definition FROM test_run_cases
      WHERE run_id = claimed.run_id AND position = claimed.position) AS definition
   FROM run LEFT JOIN claimed ON true
@@ -165,9 +169,4 @@ function sessionColumns({ session, messages, events, endedAt, endReason }: Playe
     ...columns.sizes,
     columns.texts,
   ];
-}
-
-function toClaimed(row: ClaimRow, number: number): ClaimedPlay {
-  const { play_seed, attempt, definition } = row;
-  return { run: toRun(row), number, seed: Number(play_seed), attempt, definition };
 }

@@ -3,22 +3,20 @@ import { mapPage } from '../../../base/values/page.ts';
 
 import { caseStatusOf, summaryOf } from '../../../testing/runs/showRun.ts';
 import type { ListedRun, PlayStatus } from '../../../testing/runs/testRun.ts';
-import type { NewRun, PlayResult, RunFilter, TestRunStore } from '../../../testing/runs/testRunStore.ts';
+import type {
+  NewRun,
+  RunDetail,
+  RunFilter,
+  StoredRun,
+  TestRunStore,
+} from '../../../testing/runs/testRunStore.ts';
 import { casesOfSuite } from '../agents/testCases.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { newestSession } from '../sessions/newestSession.ts';
 import { queryPage } from '../sql/pages.ts';
+import { fieldsOf } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
-import { RUN_COLUMNS, type RunRow, toRun } from './runRows.ts';
-import { testPlays } from './testPlays.ts';
-
-interface PlayRow {
-  position: number;
-  index: number;
-  seed: string;
-  status: PlayStatus;
-  result: PlayResult | null;
-}
+import { RUN_COLUMNS, testPlays } from './testPlays.ts';
 
 /** The statuses of each case's plays. */
 const STATUSES = `
@@ -41,30 +39,26 @@ export function testRunStore(database: Queryable): TestRunStore {
     },
     async find(projectId, runId, { withTranscripts = false } = {}) {
       if (!isUuid(runId)) return undefined;
-      const [row] = await database.query<RunRow>(
+      const [row] = await database.query<object>(
         `SELECT ${RUN_COLUMNS} FROM test_runs WHERE project_id = $1 AND id = $2`,
         [projectId, runId],
       );
       if (!row) return undefined;
-      const cases = await database.query<{ test_case_id: string | null; name: string }>(
-        'SELECT test_case_id, name FROM test_run_cases WHERE run_id = $1 ORDER BY position',
+      const cases = await database.query<{ testCaseId: string | null; name: string }>(
+        'SELECT test_case_id AS "testCaseId", name FROM test_run_cases WHERE run_id = $1 ORDER BY position',
         [runId],
       );
-      const plays = await database.query<PlayRow>(
-        `SELECT position, index, seed::text, status,
+      const plays = await database.query<RunDetail['plays'][number]>(
+        `SELECT position, index, seed::float8 AS seed, status,
            CASE WHEN $2 THEN result ELSE jsonb_set(result::jsonb, '{transcript}', '[]')::json END AS result
          FROM test_plays WHERE run_id = $1 ORDER BY position, index`,
         [runId, withTranscripts],
       );
-      return {
-        run: toRun(row),
-        cases: cases.map(({ test_case_id, name }) => ({ testCaseId: test_case_id, name })),
-        plays: plays.map((play) => ({ ...play, seed: Number(play.seed) })),
-      };
+      return { run: fieldsOf<StoredRun>(row), cases, plays };
     },
     async list(projectId, filter, page) {
       const { where, parameters } = conditions(projectId, filter);
-      const found = await queryPage<RunRow & { cases: PlayStatus[][] | null }>(
+      const found = await queryPage<object>(
         database,
         {
           name: 'test_runs',
@@ -155,7 +149,8 @@ function conditions(
   return { where: parts.join(' AND '), parameters };
 }
 
-function toListed({ cases, ...row }: RunRow & { cases: PlayStatus[][] | null }): ListedRun {
-  const { baselineRunId: _baseline, releaseId: _release, replaysSessionId: _replayed, ...run } = toRun(row);
+function toListed(row: object): ListedRun {
+  const { cases, ...stored } = fieldsOf<StoredRun & { cases: PlayStatus[][] | null }>(row);
+  const { baselineRunId: _baseline, releaseId: _release, replaysSessionId: _replayed, ...run } = stored;
   return { ...run, summary: summaryOf((cases ?? []).map(caseStatusOf)) };
 }

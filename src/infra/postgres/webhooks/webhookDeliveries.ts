@@ -1,29 +1,8 @@
 import { mapPage } from '../../../base/values/page.ts';
-import type {
-  DeliveredEvent,
-  LoggedDelivery,
-  WebhookDeliveryStore,
-  WebhookKind,
-} from '../../../webhooks/deliveryStore.ts';
+import type { LoggedDelivery, WebhookDeliveryStore } from '../../../webhooks/deliveryStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { type List, queryPage } from '../sql/pages.ts';
-import { isoTime } from '../sql/rows.ts';
-
-interface Row {
-  id: string;
-  attempt: number;
-  /** Null for an event that belongs to no session. */
-  session_id: string | null;
-  webhook: WebhookKind;
-  event: DeliveredEvent;
-  url: string;
-  status: number | null;
-  duration_ms: number;
-  error: LoggedDelivery['error'];
-  at: Date;
-  body: string | null;
-  answer: string | null;
-}
+import { fieldsOf } from '../sql/rows.ts';
 
 const COLUMNS = 'id, attempt, session_id, webhook, event, url, status, duration_ms, error, at, body, answer';
 const FIND = `
@@ -46,15 +25,11 @@ export function webhookDeliveryStore(database: Queryable): WebhookDeliveryStore 
         ],
         direction: 'DESC',
       };
-      return mapPage(await queryPage<Row>(database, list, page), fromRow);
+      return mapPage(await queryPage(database, list, page), fieldsOf<LoggedDelivery>);
     },
     async find(projectId, deliveryId) {
-      const [row] = await database.query<Row>(FIND, [projectId, deliveryId]);
-      return row && fromRow(row);
+      const [row] = await database.query<object>(FIND, [projectId, deliveryId]);
+      return row && fieldsOf<LoggedDelivery>(row);
     },
   };
-}
-
-function fromRow({ session_id, duration_ms, at, ...rest }: Row) {
-  return { ...rest, sessionId: session_id, durationMs: duration_ms, at: isoTime(at) };
 }

@@ -1,11 +1,11 @@
 import type { WebhookEventName } from '../../../agents/agentConfig.ts';
 import { createEmitter, type Emitter } from '../../../base/emitter.ts';
-import type { Channel, SessionMessage } from '../../../engine/session/session.ts';
+import type { Channel } from '../../../engine/session/session.ts';
 import type { GateOutcome, GateStatus } from '../../../webhooks/deliveryGate.ts';
 import type { WebhookDelivery } from '../../../webhooks/deliveryStore.ts';
 import type { Outbox, OutboxEvent, OutboxSession, OutboxStore } from '../../../webhooks/outboxStore.ts';
 import type { Database, Queryable } from '../connection/database.ts';
-import { isoTime } from '../sql/rows.ts';
+import { fieldsOf, isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 import { claimer } from '../work/claims.ts';
 
@@ -27,21 +27,10 @@ interface EventRow {
   lease_until: Date | null;
 }
 
-interface SessionRow {
-  project_id: string;
-  session_id: string;
-  release_id: string;
-  channel: Channel;
-  call_id: string | null;
-  started_at: Date;
-  ended_at: Date;
-  end_reason: string;
-  variables: Record<string, unknown>;
-  missing_variables: string[] | null;
-  evaluation: unknown;
-  messages: SessionMessage[];
-  facts: Partial<Record<WebhookEventName, string>> | null;
-}
+type StoredSession = Omit<OutboxSession, 'missingVariables' | 'factsAt'> & {
+  readonly missingVariables: readonly string[] | null;
+  readonly facts: Partial<Record<WebhookEventName, string>> | null;
+};
 
 /** A session of which nothing is left to do. */
 interface FinalizedSession {
@@ -85,7 +74,7 @@ export function webhookOutbox(database: Database): WebhookOutbox {
       await database.query(sql, [instanceId, now]);
     },
     async session(instanceId) {
-      const [row] = await database.query<SessionRow>(SESSION, [instanceId]);
+      const [row] = await database.query<object>(SESSION, [instanceId]);
       return row && toSession(row);
     },
     async recordFact(instanceId, event, at) {
@@ -123,18 +112,6 @@ const SAVE_EVALUATION = `
   WITH history AS (
     UPDATE session_history SET evaluation = coalesce($4::json, evaluation) WHERE instance_id = $1
   ), ${INSERT_FACT}`;
-
-type FinalizedRow = Pick<
-  SessionRow,
-  | 'project_id'
-  | 'session_id'
-  | 'call_id'
-  | 'channel'
-  | 'started_at'
-  | 'ended_at'
-  | 'end_reason'
-  | 'evaluation'
->;
 
 const FINALIZE = `
   DELETE FROM webhook_outbox AS outbox USING session_history AS history
@@ -195,23 +172,15 @@ async function saveEvent(transaction: Queryable, instanceId: string, event: Outb
 
 /** No event is pending. The rows of a project without history retention are removed now. */
 async function remove(transaction: Queryable, instanceId: string): Promise<FinalizedSession | undefined> {
-  const [row] = await transaction.query<FinalizedRow>(FINALIZE, [instanceId]);
+  const [row] = await transaction.query<object>(FINALIZE, [instanceId]);
   await transaction.query(
     `DELETE FROM session_history USING projects
      WHERE instance_id = $1 AND projects.id = project_id AND history_retention_days = 0`,
     [instanceId],
   );
   if (!row) return undefined;
-  return {
-    projectId: row.project_id,
-    sessionId: row.session_id,
-    callId: row.call_id,
-    channel: row.channel,
-    startedAt: isoTime(row.started_at),
-    endedAt: isoTime(row.ended_at),
-    endReason: row.end_reason,
-    evaluation: row.evaluation ?? undefined,
-  };
+  const finalized = fieldsOf<FinalizedSession>(row);
+  return { ...finalized, evaluation: finalized.evaluation ?? undefined };
 }
 
 async function keepDelivery(
@@ -251,21 +220,13 @@ function toOutbox(row: Row, events: readonly EventRow[]): Outbox {
   };
 }
 
-function toSession(row: SessionRow): OutboxSession {
+function toSession(row: object): OutboxSession {
+  const { missingVariables, facts, ...session } = fieldsOf<StoredSession>(row);
   return {
-    projectId: row.project_id,
-    sessionId: row.session_id,
-    releaseId: row.release_id,
-    channel: row.channel,
-    callId: row.call_id,
-    startedAt: isoTime(row.started_at),
-    endedAt: isoTime(row.ended_at),
-    endReason: row.end_reason,
-    variables: row.variables,
-    missingVariables: row.missing_variables ?? [],
-    evaluation: row.evaluation ?? undefined,
-    messages: row.messages,
-    factsAt: Object.fromEntries(Object.entries(row.facts ?? {}).map(([event, at]) => [event, isoTime(at)])),
+    ...session,
+    missingVariables: missingVariables ?? [],
+    evaluation: session.evaluation ?? undefined,
+    factsAt: Object.fromEntries(Object.entries(facts ?? {}).map(([event, at]) => [event, isoTime(at)])),
   };
 }
 

@@ -1,24 +1,18 @@
 import type { StoredWebhookSecret, WebhookSecretStore } from '../../../webhooks/signingSecrets.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
-import { isoTime } from '../sql/rows.ts';
-
-interface Row {
-  secret: string;
-  previous: string | null;
-  rotated_at: Date;
-}
+import { fieldsOf } from '../sql/rows.ts';
 
 const COLUMNS = 'secret, previous, rotated_at';
 
 export function webhookSecretStore(database: Queryable, secrets: SecretFields): WebhookSecretStore {
-  const fromRow = ({ secret, previous, rotated_at }: Row): StoredWebhookSecret => ({
-    secret: secrets.open(secret),
-    previous: previous === null ? null : secrets.open(previous),
-    rotatedAt: isoTime(rotated_at),
-  });
+  const fromRow = (row: object): StoredWebhookSecret => {
+    const { secret, previous, rotatedAt } = fieldsOf<StoredWebhookSecret>(row);
+    const opened = previous === null ? null : secrets.open(previous);
+    return { secret: secrets.open(secret), previous: opened, rotatedAt };
+  };
   const write = async (sql: string, projectId: string, secret: string, at: string) => {
-    const [row] = await database.query<Row>(`${sql} RETURNING ${COLUMNS}`, [
+    const [row] = await database.query<object>(`${sql} RETURNING ${COLUMNS}`, [
       projectId,
       secrets.seal(secret),
       at,
@@ -30,7 +24,7 @@ export function webhookSecretStore(database: Queryable, secrets: SecretFields): 
 
   return {
     async find(projectId) {
-      const [row] = await database.query<Row>(
+      const [row] = await database.query<object>(
         `SELECT ${COLUMNS} FROM webhook_secrets WHERE project_id = $1`,
         [projectId],
       );
