@@ -263,25 +263,6 @@ test('Erasing a person leaves their words in no table, no file and no key, on an
   ]);
 }, 60_000);
 
-test('A person on a call is erased after it', async () => {
-  const project = await createProject();
-  const { developerKey: key } = project;
-  await chat(project, 'x', OTHER_WORDS);
-  const live = await call(project, 'hello', { status: 'in_progress', endedAt: null });
-  const path = customers(project, NUMBER);
-  const refused = await nodes[0].api('DELETE', path, { key });
-  expect(refused).toMatchObject({ status: 409, body: { code: 'customer_on_call', callIds: [live.id] } });
-  expect((await nodes[0].api('GET', path, { key })).body.calls.total).toBe(1);
-
-  // Ended, but its recording is not stored yet.
-  await database.query(`UPDATE calls SET status = 'completed', ended_at = now() WHERE id = $1`, [live.id]);
-  const erasing = nodes[0].api('DELETE', path, { key });
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  await settle(live);
-  expect((await erasing).status).toBe(204);
-  expect(await rowsWith(NUMBER)).toEqual([]);
-});
-
 test('Erasing a person by id erases their calls, and what these taught the agent', async () => {
   const project = await createProject();
   const { developerKey: key } = project;
@@ -306,41 +287,4 @@ test('Erasing a person by id erases their calls, and what these taught the agent
   await storage.stores.memory.keep(project.id, `phone:${NUMBER}`, words, called.instanceId);
   expect((await nodes[0].api('DELETE', customers(project, '4711'), { key })).status).toBe(204);
   expect(await rowsWith(words)).toEqual([]);
-});
-
-test('A person’s memory is deleted alone', async () => {
-  const project = await createProject();
-  const { developerKey: key } = project;
-  const sessionId = await chat(project, 'forgetful', OTHER_WORDS);
-  const path = customers(project, 'forgetful');
-  const memory = async () => (await nodes[0].api('GET', path, { key })).body.memory;
-  await expect.poll(memory).not.toBeNull();
-  expect((await nodes[0].api('DELETE', `${path}/memory`, { key })).status).toBe(204);
-  expect((await nodes[0].api('DELETE', `${path}/memory`, { key })).status).toBe(404);
-  const { body } = await nodes[0].api('GET', path, { key });
-  expect(body).toMatchObject({ memory: null, sessions: { ids: [sessionId] } });
-  const { data } = (await nodes[0].api('GET', `${project.path}/audit-log`)).body;
-  expect(data[0]).toMatchObject({ action: 'customer.memory_deleted', target: body.keyHash });
-});
-
-test('Customers are read and erased with the scopes of their project', async () => {
-  const project = await createProject();
-  const other = await createProject();
-  await chat(project, 'guarded', OTHER_WORDS);
-  const { key: reader } = await nodes[0].createKey(project, { scopes: ['read'] });
-  const path = customers(project, 'guarded');
-  const status = async (method: string, key: string, name = path) =>
-    (await nodes[0].api(method, name, { key })).status;
-  expect(await status('GET', reader)).toBe(200);
-  for (const name of [path, `${path}/memory`]) {
-    expect(await status('DELETE', reader, name)).toBe(403);
-    expect(await status('DELETE', other.secretKey, name)).toBe(401);
-    expect(await status('DELETE', nodes[0].adminToken, name)).toBe(401);
-  }
-  expect(await status('GET', other.secretKey)).toBe(401);
-  expect(await status('GET', other.secretKey, customers(other, 'guarded'))).toBe(404);
-  expect(await status('DELETE', other.secretKey, customers(other, 'guarded'))).toBe(204);
-  expect(await status('GET', reader, `${project.path}/customers/%00`)).toBe(400);
-  expect(await status('GET', reader, customers(project, 'x'.repeat(256)))).toBe(400);
-  expect(await status('GET', reader)).toBe(200);
 });

@@ -21,9 +21,6 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '/booking': '{"booking":{"id":"B7","nights":3},"guests":["Mei"]}',
 };
 
-/** A check is stopped after 3 s of work, seen up to 250 ms later. */
-const MAX_CHECK_CPU_MS = 6_000;
-
 let upstream: ScriptedUpstream;
 let hotel: LoopbackServer;
 let gateway: TestGateway;
@@ -84,19 +81,6 @@ async function callTool(tool: object, args: object, variables: object = {}): Pro
 
 const at = (path: string) => `http://127.0.0.1:${hotel.port}${path}`;
 
-test('A nested value stays within its segment of the path', async () => {
-  const parameters = {
-    type: 'object',
-    properties: { guest: { type: 'object', properties: { id: text } } },
-  };
-  const http = { method: 'DELETE', url: at('/v1/guests/{{ guest.id }}/notes') };
-  await callTool({ parameters, http }, { guest: { id: '../../admin/wipe?all=1#' } });
-  expect(received.map(({ url }) => url)).toEqual(['/v1/guests/..%2F..%2Fadmin%2Fwipe%3Fall%3D1%23/notes']);
-
-  expect(await callTool({ parameters, http }, { guest: { id: '..' } })).toContain('. or ..');
-  expect(received).toHaveLength(1);
-});
-
 test('An argument that the tool does not declare is refused at every depth, so that the model can try again', async () => {
   const parameters = {
     type: 'object',
@@ -108,73 +92,6 @@ test('An argument that the tool does not declare is refused at every depth, so t
   expect(nested).toContain('/guest has no argument "role"');
   expect(received).toEqual([]);
 });
-
-test.each([
-  ['a body that is no JSON', { bodyTemplate: 'a={{ a }}' }, '/http/bodyTemplate'],
-  [
-    'a body in which values cannot be escaped',
-    { bodyTemplate: '{{ a }}', headers: [{ key: 'Content-Type', value: 'text/csv' }] },
-    '/http/bodyTemplate',
-  ],
-  ['a broken template in a header', { headers: [{ key: 'x-a', value: '{{ a' }] }, '/http/headers/0/value'],
-])('%s is refused when the tool is saved', async (_name, changes, path) => {
-  const { status, body } = await gateway.api('POST', `${project.path}/tools`, {
-    key: project.developerKey,
-    body: { name: 'refused', http: { method: 'POST', url: at('/'), ...changes } },
-  });
-  expect([status, body.details?.[0]?.path]).toEqual([400, path]);
-});
-
-test('A pattern takes linear time', async () => {
-  const parameters = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
-  const http = { method: 'POST', url: at('/') };
-  expect(await callTool({ parameters, http }, { a: `${'a'.repeat(200)}!` })).toContain('must match pattern');
-  expect(await callTool({ parameters, http }, { a: 'aaa' })).toBe('{"ok":true}');
-});
-
-test.each<[string, object, string]>([
-  ['look-ahead', { properties: { a: { pattern: '(?=a)b' } } }, 'Perl syntax'],
-  ['a repetition of repetitions', { properties: { a: { pattern: '((a{999}){999}){999}' } } }, 'repeat count'],
-])('A schema with %s is refused', async (_name, parameters, message) => {
-  const { status, body } = await gateway.api('POST', `${project.path}/tools`, {
-    key: project.developerKey,
-    body: {
-      name: 'refused',
-      parameters: { type: 'object', ...parameters },
-      http: { method: 'GET', url: at('/') },
-    },
-  });
-  expect(status).toBe(400);
-  expect(body.error).toContain(message);
-});
-
-test('A schema that unfolds without end is stopped, and its project rests', async () => {
-  const other = await gateway.createProject();
-  const unfolding = Object.fromEntries(
-    Array.from({ length: 40 }, (_, n) => [`d${n}`, { allOf: [ref(n + 1), ref(n + 1)] }]),
-  );
-  const parameters = { type: 'object', $ref: '#/$defs/d0', $defs: { ...unfolding, d40: { type: 'object' } } };
-  const save = (to: TestProject, name: string, schema: object) =>
-    gateway.api('POST', `${to.path}/tools`, {
-      key: to.developerKey,
-      body: { name, parameters: schema, http: { method: 'GET', url: at('/') } },
-    });
-  const before = process.cpuUsage();
-  expect(await save(other, 'bomb', parameters)).toMatchObject({
-    status: 400,
-    body: { code: 'check_too_slow' },
-  });
-  expect(process.cpuUsage(before).user / 1000).toBeLessThan(MAX_CHECK_CPU_MS);
-  expect(await save(other, 'next', { type: 'object' })).toMatchObject({
-    status: 429,
-    body: { code: 'project_busy' },
-  });
-  expect(await save(project, 'unharmed', { type: 'object' })).toMatchObject({ status: 201 });
-});
-
-function ref(n: number) {
-  return { $ref: `#/$defs/d${n}` };
-}
 
 const variablesOf = async (sessionId: string) => {
   const { body } = await gateway.api('GET', `${project.path}/sessions/${sessionId}`, {
@@ -197,20 +114,4 @@ test('A tool says its own line while it runs', async () => {
   const speakWhile = { de: 'Moment.', en: 'Looking for {{ what }}.' };
   await callTool({ http: { method: 'POST', url: at('/slow') }, speakWhile }, {}, { what: 'a room' });
   expect(lastAnswer).toContain('Looking for a room.');
-});
-
-test('A timeout is a failed result of which the model is told', async () => {
-  const http = { method: 'POST', url: at('/never'), timeoutMs: 100 };
-  expect(await callTool({ http }, {})).toContain('within 100 ms');
-});
-
-test.each([
-  ['a variable of the service', { resultMapping: [{ path: 'a', variable: 'call' }] }],
-  ['a broken line', { speakWhile: { en: '{{ a' } }],
-])('%s is refused', async (_name, changes) => {
-  const { status } = await gateway.api('POST', `${project.path}/tools`, {
-    key: project.developerKey,
-    body: { name: 'refused', http: { method: 'POST', url: at('/') }, ...changes },
-  });
-  expect(status).toBe(400);
 });

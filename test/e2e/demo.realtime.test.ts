@@ -80,15 +80,6 @@ describe.concurrent('npm run demo', () => {
     ]);
   });
 
-  test('refuses an unknown option in one line', { timeout: TIMEOUT }, async () => {
-    const { code, text } = await demo(['--faster']);
-    expect({ code, text }).toMatchObject({
-      code: 1,
-      text: expect.stringMatching(/Unknown option '--faster'[\s\S]*--stay/),
-    });
-    expect(text).not.toMatch(/^ +at /m);
-  });
-
   test('says why it has failed, keeps the log and exits with 1', {
     timeout: TIMEOUT,
   }, async ({ onTestFinished }) => {

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -133,25 +131,6 @@ describe('a start', () => {
     expect(said).toMatch(/REDIS_URL: must end with the name of the master/);
     expect(said).toMatch(/SECRETS_KEY: must be 32 bytes/);
     expect(said).not.toContain('short-but-secret');
-  });
-
-  test('with a Sentinel that does not know the master exits with 78 and names REDIS_URL', async () => {
-    const sentinel = createServer((socket) => {
-      // Every command is answered with an empty array: the master is unknown.
-      socket.on('data', (bytes) => {
-        for (const _ of bytes.toString().matchAll(/^\*\d/gm)) socket.write('*-1\r\n');
-      });
-      socket.on('error', () => undefined);
-    });
-    sentinel.listen(0, '127.0.0.1');
-    await once(sentinel, 'listening');
-    onTestFinished(() => void sentinel.close());
-    const { port } = sentinel.address() as AddressInfo;
-
-    const { code, said } = await failedStart({ REDIS_URL: `redis+sentinel://127.0.0.1:${port}/calls` });
-
-    expect(code).toBe(78);
-    expect(said).toContain('REDIS_URL: names the master calls, which its Sentinels do not know');
   });
 });
 

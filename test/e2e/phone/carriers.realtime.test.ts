@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { CODECS } from '../../media/support/callHarness.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { startBaresip } from '../../sip/support/baresip.ts';
-import { startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { requiresSipPeers } from '../../support/skips.ts';
 import { encodeWav } from '../../support/wavFile.ts';
 import { startCallee } from './support/callee.ts';
@@ -47,21 +45,6 @@ describe('a carrier that fails during a call', { ...requiresSipPeers, timeout: T
     const seen = await outcomeOf(line, call, toNumber);
     expect(seen).toMatchObject({ status: 'completed', endReason: 'media_timeout', recording: 'ready' });
     expect(Date.parse(seen.endedAt) - killedMs).toBeLessThan(MEDIA_TIMEOUT_SECONDS * 1000 + MORE_MS);
-  });
-
-  test('sends no more audio: the call is hung up', async () => {
-    const phone = await startRtpPhone(CODECS.PCMU, new Int16Array(RATE_HZ));
-    const callee = await startCallee(callees.answers, { mediaPort: phone.port });
-    const toNumber = newNumber();
-    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
-    const call = await line.call({ toNumber });
-    await phone.sendToSource();
-    await sleep(TALK_MS);
-    await phone.close();
-    expect((await callee.ended).exitCode).toBe(0);
-    const seen = await outcomeOf(line, call, toNumber);
-    expect(seen).toMatchObject({ status: 'completed', endReason: 'media_timeout', recording: 'ready' });
-    expect(seen.durationMs).toBeGreaterThan(TALK_MS);
   });
 
   test('before it has sent any RTP: media timeout ends the call', async () => {

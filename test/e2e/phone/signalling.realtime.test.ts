@@ -2,5 +2,4 @@
 import './signalling/inbound.ts';
 import './signalling/whoIsCalling.ts';
 import './signalling/outcomes.ts';
-import './signalling/targets.ts';
 import './signalling/trunkHealth.ts';

@@ -117,22 +117,6 @@ describe('voice threads', { timeout: TIMEOUT }, () => {
     expect(soundMs(heard, wav.sampleRateHz)).toBeGreaterThan(1500);
   });
 
-  test('that die in a call are replaced, and the call goes on', async () => {
-    const { line, call } = await startCall();
-    await endVoiceThread();
-    const { status, headers, body } = await line.requestCall();
-    expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'voice_unavailable', '5']);
-    expect((await line.api('POST', '/media-streams', { dialect: 'callway' })).body.code).toBe(
-      'voice_unavailable',
-    );
-    await untilResumed(line, call);
-    expect((await line.readCall(call)).status).toBe('in_progress');
-    expect(await metrics()).toMatch(/^callway_talks_active 1$/m);
-    expect(await metrics()).toMatch(/^callway_voice_thread_lag_p99_seconds\{thread="1"\} [\d.e-]+$/m);
-    await line.api('POST', `/calls/${call.callId}/hangup`);
-    expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
-  });
-
   test('that die while Redis is away are replaced, and the call goes on', async () => {
     const { line, call } = await startCall();
     await redis.stop('kill9');

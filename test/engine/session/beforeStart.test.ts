@@ -30,6 +30,7 @@ function engineAsking(answer: unknown, more: Partial<MemoryOptions> = {}) {
   const client = unused<GuardedHttpClient>('client', {
     async request(request: GuardedRequest) {
       asked.push(request);
+      if (answer instanceof Error) throw answer;
       const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
       return { status: 200, headers: {}, body: Buffer.from(text), durationMs: 1 } as never;
     },
@@ -79,6 +80,7 @@ describe('The answer of beforeStartConfig', () => {
     ['an array', [], 'before_start_failed', 'must answer with a JSON object'],
     ['no JSON', 'oops', 'before_start_failed', 'must answer with a JSON object'],
     ['a status of success', { reject: { status: 200 } }, 'before_start_failed', 'status'],
+    ['late', new Error('no answer within 1500 ms'), 'before_start_failed', 'It failed'],
     ['an unknown node', { nodeId: 'gone' }, 'unknown_start_node', 'begins at its start'],
     ['a reject of a chat', { reject: {} }, 'reject_ignored', 'this session has none'],
   ])('that is %s is noted, and the session begins as ever', async (_what, answer, code, message) => {
@@ -164,10 +166,14 @@ describe('A call’s session that is started', () => {
   });
 });
 
-test('A session begins at the node that it was created with', async () => {
-  const engine = memoryEngine({ model: scriptedModel(() => ({ text: 'Hello.' })), pathway });
-  const session = { projectId: PROJECT, sessionId: 's', channel: 'phone', startNodeId: 'vip' } as const;
+test.each([
+  ['vip', 'vip', []],
+  ['gone', 'start', ['unknown_start_node']],
+])('A session that is created with the node %s begins at %s', async (startNodeId, nodeId, codes) => {
+  const engine = engineAsking({});
+  const session = { projectId: PROJECT, sessionId: 's', channel: 'phone', startNodeId } as const;
   await engine.engine.create(session);
   await engine.turn({ kind: 'begin' });
-  expect(engine.session().state.currentNodeId).toBe('vip');
+  expect(engine.session().state.currentNodeId).toBe(nodeId);
+  expect(errorsOf(engine).map(({ code }) => code)).toEqual(codes);
 });

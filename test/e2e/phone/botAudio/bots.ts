@@ -136,49 +136,5 @@ describe.each(['twilio', 'callway'] as const)(
       session.socket.close(1000);
       await line.waitForEnd(call);
     });
-
-    test('ends the call, without another attempt, when its connection breaks', async () => {
-      const { line, call, session, bot } = await callBot(dialect);
-      let isCalledAgain = false;
-      void bot.nextSession().then(() => {
-        isCalledAgain = true;
-      });
-      session.socket.terminate();
-      const seen = await line.waitForEnd(call);
-      expect([seen.status, seen.endReason]).toEqual(['completed', 'agent_hangup']);
-      expect(isCalledAgain).toBe(false);
-    });
-
-    test('receives stop when the callee hangs up', async () => {
-      const bot = await startBot(dialect);
-      const callee = await startCallee(callees.hangsUpLater, { durationMs: 1000 });
-      const line = await installation().makeLine({
-        trunks: [{ port: callee.port }],
-        number: { media: { url: bot.url, dialect } },
-      });
-      const call = await line.call();
-      const session = await bot.nextSession();
-      await session.text('stop');
-      await session.closed;
-      const seen = await line.waitForEnd(call);
-      expect([seen.status, seen.endReason]).toEqual(['completed', 'caller_hangup']);
-    });
   },
 );
-
-describe('an unreachable bot', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
-  test('keeps the callee waiting for a few seconds only', async () => {
-    const callee = await startCallee(callees.answers);
-    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
-    const call = await line.call({ media: { url: 'ws://127.0.0.1:9/', dialect: 'twilio' } });
-    const seen = await line.waitForEnd(call);
-    expect([seen.status, seen.endReason]).toEqual(['completed', 'agent_hangup']);
-    const { events } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
-    expect(events).toContainEqual(
-      expect.objectContaining({
-        type: 'error',
-        data: expect.objectContaining({ code: 'engine_unavailable' }),
-      }),
-    );
-  });
-});

@@ -1,6 +1,4 @@
 import { describe, expect, test, vi } from 'vitest';
-
-import { trunkTo } from '../../../../src/app/simulator/simulator.ts';
 import type { BehaviourInput } from '../../../../src/testing/simulator/script.ts';
 import { type Line, type LineOptions, newNumber, type PlacedCall, SLOW } from '../support/line.ts';
 import { ALL_EVENTS } from '../support/webhooks.ts';
@@ -85,51 +83,5 @@ describe.concurrent('a running call keeps its version', { timeout: TIMEOUT }, ()
     await change(line, 'PUT', '/agent', { status: 'published' });
     expect(await saidIn(line, call)).toEqual(['Old greeting.', 'Old answer.']);
     expect(await saidIn(line, await place(line))).toEqual(['New greeting.', 'New answer.']);
-  });
-
-  test('when its agent is set to draft; the next calls have the last published version', async () => {
-    const line = await makeLine();
-    const call = await place(line);
-    await greeted(line, call);
-    await change(line, 'PUT', '/agent', { status: 'draft' });
-    await change(line, 'PUT', '/pathway', NEW);
-    expect(await saidIn(line, call)).toEqual(['Old greeting.', 'Old answer.']);
-    expect(await saidIn(line, await place(line))).toEqual(['Old greeting.', 'Old answer.']);
-    await change(line, 'PUT', '/agent', { status: 'published' });
-    expect(await saidIn(line, await place(line))).toEqual(['New greeting.', 'New answer.']);
-  });
-
-  test('when its number and its trunk are deactivated; the next call is refused', async () => {
-    const line = await makeLine();
-    const call = await place(line);
-    await greeted(line, call);
-    await change(line, 'PATCH', `/trunks/${line.trunkIds[0]}`, { status: 'inactive' });
-    await change(line, 'DELETE', `/phone-numbers/${line.numberId}`);
-    expect(await saidIn(line, call)).toEqual(['Old greeting.', 'Old answer.']);
-    const refused = await line.requestCall();
-    expect([refused.status, refused.body.code]).toEqual([404, 'from_number_not_configured']);
-  });
-});
-
-describe.concurrent('an agent that was never published', { timeout: TIMEOUT }, () => {
-  const DRAFT = { agent: { status: 'draft' } };
-
-  test('uses its working copy in outbound calls', async () => {
-    const line = await makeLine(DRAFT);
-    expect(await saidIn(line, await place(line))).toEqual(['Old greeting.', 'Old answer.']);
-  });
-
-  test('uses its working copy in inbound calls', async () => {
-    const line = await makeLine(DRAFT);
-    const ended = carrier.phones.call({
-      trunk: trunkTo(installation().sipPort),
-      fromNumber: '+886223456789',
-      toNumber: line.number,
-      how: PATIENT,
-    });
-    expect((await ended).outcome).toBe('local_hangup');
-    const [came] = (await line.api('GET', '/calls?direction=inbound')).body.data;
-    const call = { callId: came.id, sessionId: came.sessionId };
-    expect(await saidIn(line, call)).toEqual(['Old greeting.', 'Old answer.']);
   });
 });

@@ -8,8 +8,6 @@ import { ALL_EVENTS, EVENTS_WITHOUT_RECORDING } from '../support/webhooks.ts';
 import { installation } from './installation.ts';
 
 const TIMEOUT = 120_000;
-/** The phone's next offer, which puts us on hold. */
-const HELD_SDP = SDP.replace('sendrecv', 'sendonly').replace('o=- 1 1', 'o=- 1 2');
 
 interface Ringing {
   readonly line: Line;
@@ -70,29 +68,6 @@ async function expectOver({ line, call, toNumber, handset }: Ringing, ...ends: s
 }
 
 describe.concurrent('an outbound call', { timeout: TIMEOUT }, () => {
-  test('answered while its CANCEL is on the way is hung up', async () => {
-    const call = await ringing();
-    await hangUp(call);
-    const cancel = await call.handset.next('CANCEL');
-    const accepted = call.handset.answer(call.invite, '200 OK', SDP);
-    call.handset.answer(cancel, '200 OK');
-    await call.handset.next('ACK');
-    const bye = await call.handset.next('BYE');
-    expect(header(bye, 'To')).toBe(header(accepted, 'To'));
-    call.handset.answer(bye, '200 OK');
-    await expectOver(call, 'canceled,api_hangup');
-  });
-
-  test.each([0, 8])('hung up %i ms after its answer leaves nothing behind', async (ms) => {
-    const call = await ringing();
-    call.handset.answer(call.invite, '200 OK', SDP);
-    await sleep(ms);
-    const answer = hangUp(call);
-    call.handset.answer(await call.handset.next('BYE'), '200 OK');
-    expect((await answer).status).toBe(200);
-    await expectOver(call, 'completed,api_hangup', 'canceled,api_hangup');
-  });
-
   test('ends although its 487 is lost', async () => {
     const call = await ringing();
     await hangUp(call);
@@ -144,17 +119,6 @@ describe.concurrent('an outbound call', { timeout: TIMEOUT }, () => {
     call.handset.request('BYE', call.invite, accepted);
     await expectOver(call, 'completed,caller_hangup');
   });
-
-  test('hung up during early media is canceled', async () => {
-    const call = await reached();
-    call.handset.answer(call.invite, '183 Session Progress', SDP);
-    await call.line.waitForStatus(call.call, 'ringing');
-    await hangUp(call);
-    call.handset.answer(await call.handset.next('CANCEL'), '200 OK');
-    call.handset.answer(call.invite, '487 Request Terminated');
-    await call.handset.next('ACK');
-    await expectOver(call, 'canceled,api_hangup');
-  });
 });
 
 describe.concurrent('a transfer by a second leg', { timeout: TIMEOUT }, () => {
@@ -168,19 +132,6 @@ describe.concurrent('a transfer by a second leg', { timeout: TIMEOUT }, () => {
     call.handset.answer(second, '180 Ringing');
     return { ...call, accepted, second };
   }
-
-  test('continues when the caller holds and resumes', async () => {
-    const call = await transferring();
-    call.handset.request('INVITE', call.invite, call.accepted, HELD_SDP);
-    await call.handset.next('200');
-    call.handset.request('ACK', call.invite, call.accepted);
-    const accepted = call.handset.answer(call.second, '200 OK', SDP);
-    await call.handset.next('ACK');
-    await sleep(300);
-    call.handset.request('BYE', call.second, accepted);
-    call.handset.answer(await call.handset.next('BYE'), '200 OK');
-    await expectOver(call, 'completed,transferred');
-  });
 
   test.each([0, 10])(
     'leaves no party alone when the other phone answers and hangs up after %i ms',

@@ -8,14 +8,12 @@ import { startRtpPhone } from '../../../support/media/rtpPhone.ts';
 import { reservePort } from '../../../support/ports.ts';
 import { requiresSipPeers } from '../../../support/skips.ts';
 import { startBot } from '../support/bot.ts';
-import { type Line, newNumber, type PlacedCall, SLOW } from '../support/line.ts';
+import { type Line, type PlacedCall, SLOW } from '../support/line.ts';
 import { soundMs, toneMs } from '../support/tones.ts';
 import { ALL_EVENTS } from '../support/webhooks.ts';
 import { installation } from './installation.ts';
 
 const TIMEOUT = 90_000;
-const LOCAL_NUMBER = newNumber();
-const NUMBER = `+886${LOCAL_NUMBER.slice(1)}`;
 const CALLER_HZ = 440;
 
 /** A line whose number takes calls from this machine. */
@@ -136,24 +134,6 @@ describe('an inbound call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     expect(await recordingFiles()).not.toContainEqual(expect.stringContaining(call.callId));
   });
 
-  test('is hung up by the API', async () => {
-    const line = await inboundLine();
-    const caller = await ring(line.number, callers.remoteHangsUp);
-    const call = await came(line);
-    await line.waitForStatus(call, 'in_progress');
-    await line.api('POST', `/calls/${call.callId}/hangup`);
-    expect((await caller.ended).exitCode).toBe(0);
-    expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
-  });
-
-  test('reaches a number dialed in national format', async () => {
-    const line = await inboundLine({}, { number: LOCAL_NUMBER });
-    const caller = await ring(LOCAL_NUMBER, callers.answered, { durationMs: 200 });
-    const call = await came(line);
-    expect((await caller.ended).exitCode).toBe(0);
-    expect(await line.waitForEnd(call)).toMatchObject({ toNumber: NUMBER, endReason: 'caller_hangup' });
-  });
-
   test('is connected to the number’s own bot', async () => {
     const [phone, bot] = [await startPhone(tone(8000, CALLER_HZ, 8000)), await startBot('twilio')];
     const line = await inboundLine({}, { media: { url: bot.url, dialect: 'twilio' } });
@@ -182,13 +162,6 @@ describe('an inbound call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     expect((await caller.ended).exitCode).toBe(0);
   });
 
-  test('from an address of no trunk is refused', async () => {
-    const line = await inboundLine();
-    const caller = await ring(line.number, callers.refused(403), { extra: ['-i', '127.0.0.2'] });
-    expect((await caller.ended).exitCode).toBe(0);
-    expect((await line.api('GET', '/calls')).body.pagination.total).toBe(0);
-  });
-
   test('on a trunk without a free channel gets 486', async () => {
     const line = await inboundLine({ maxChannels: 1 });
     const first = await ring(line.number, callers.remoteHangsUp);
@@ -201,16 +174,5 @@ describe('an inbound call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     await line.waitForEnd(call);
     const third = await ring(line.number, callers.answered, { durationMs: 100 });
     expect((await third.ended).exitCode).toBe(0);
-  });
-
-  test('canceled at the moment of its answer leaves nothing behind', async () => {
-    const line = await inboundLine({ maxChannels: 1 });
-    const caller = await ring(line.number, callers.cancelsTooLate);
-    const call = await came(line);
-    expect((await caller.ended).exitCode).toBe(0);
-    expect((await line.waitForEnd(call)).endReason).toBe('caller_hangup');
-    await line.waitForFinalized(call);
-    const health = (await line.api('GET', `/trunks/${line.trunkIds[0]}`)).body.health;
-    expect(health.channelsInUse).toBe(0);
   });
 });

@@ -15,13 +15,11 @@ import { startRtpPhone } from '../../../support/media/rtpPhone.ts';
 import { startBot } from '../support/bot.ts';
 import { startCallee } from '../support/callee.ts';
 import { openHandset } from '../support/handset.ts';
-import { type Line, newNumber, type PlacedCall, SLOW } from '../support/line.ts';
+import { type Line, type PlacedCall, SLOW } from '../support/line.ts';
 import { installation } from './installation.ts';
 
 const TIMEOUT = 120_000;
 const CALLER = '+886912345678';
-/** The endpoint never answers. Far more than it is waited for, on a busy machine. */
-const LONGEST_RING_MS = 12_000;
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
 const guide = readGuide('who-is-calling.md');
@@ -135,60 +133,6 @@ describe.concurrent('Who is calling', { timeout: TIMEOUT }, () => {
     expect(entered.map(({ data }: { data: { nodeId: string } }) => data.nodeId)).toEqual(['vip']);
     expect(history.call.dynamicVariables).toEqual({ line: 'sales', customerId: '4711' });
   });
-
-  test('is rejected with the status that the endpoint names', async () => {
-    const crm = await startCrm({ reject: { status: 486 } });
-    const { handset, line, begin, invite } = await callerOf(crm.agent);
-    begin();
-    await handset.next('180');
-    const refused = await handset.next('486', 'INVITE');
-    handset.call('ACK', { ...invite, to: header(refused, 'To') });
-    const seen = await line.waitForEnd(await only(line));
-    expect(seen).toMatchObject({
-      status: 'failed',
-      endReason: 'rejected',
-      answeredAt: null,
-      sip: { code: 486, reason: 'Busy Here' },
-    });
-  });
-
-  test('does not wait for a slow endpoint, and reaches the number’s node', async () => {
-    const crm = await startCrm(undefined);
-    const { handset, line, begin, answered, hangUp } = await callerOf(crm.agent);
-    begin();
-    await handset.next('180');
-    const rangMs = performance.now();
-    const tag = await answered();
-    expect(performance.now() - rangMs).toBeLessThan(LONGEST_RING_MS);
-    const call = await only(line);
-    expect(await firstWords(line, call)).toBe(`Hello ${CALLER}, this is sales.`);
-    await hangUp(tag);
-    await line.waitForFinalized(call);
-    const { events } = await historyOf(line, call);
-    const failed = events.filter(
-      ({ data }: { data: { code?: string } }) => data.code === 'before_start_failed',
-    );
-    expect(failed).toHaveLength(1);
-  });
-
-  test('begins at the start where the number’s node was deleted', async () => {
-    const { line, begin, answered, hangUp } = await callerOf({});
-    expect((await line.api('DELETE', '/pathway/nodes/sales')).status).toBeLessThan(300);
-    begin();
-    const tag = await answered();
-    const call = await only(line);
-    await vi.waitFor(async () => {
-      const { events } = await historyOf(line, call);
-      expect(events).toContainEqual(
-        expect.objectContaining({
-          type: 'error',
-          data: expect.objectContaining({ code: 'unknown_start_node', nodeId: 'sales' }),
-        }),
-      );
-    }, SLOW);
-    await hangUp(tag);
-    await line.waitForEnd(call);
-  });
 });
 
 /** A bot of text turns, and what it was sent. */
@@ -271,16 +215,6 @@ describe.concurrent('An order', { timeout: TIMEOUT }, () => {
       expect(body.call).toMatchObject(told);
     expect((await historyOf(line, call)).call).toMatchObject({ ...told, detectAnsweringMachine: false });
   });
-
-  test('is rejected by the endpoint without an INVITE', async () => {
-    const crm = await startCrm({ reject: {} });
-    const handset = await openHandset(installation());
-    const line = await installation().makeLine({ agent: crm.agent, trunks: [{ port: handset.port }] });
-    const call = await line.call({ toNumber: newNumber() });
-    const seen = await line.waitForEnd(call);
-    expect(seen).toMatchObject({ status: 'failed', endReason: 'rejected', startedAt: null, sip: null });
-    expect(handset.ladder).toEqual([]);
-  });
 });
 
 describe.skipIf(skip)('Who answers', { timeout: TIMEOUT }, () => {
@@ -317,26 +251,4 @@ describe.skipIf(skip)('Who answers', { timeout: TIMEOUT }, () => {
       expect(bodies.find(({ event }) => event === 'call.ended').call.answeringMachine).toBe(answeringMachine);
     },
   );
-});
-
-test.each([
-  ['/phone-numbers', { number: '0911111111', startNodeId: 'nowhere' }, 'unknown_node'],
-  ['/phone-numbers', { number: '0911111111', variables: { call: 1 } }, 'invalid_request'],
-  [
-    '/trunks',
-    { name: 't', host: 'h', variablesToHeaders: [{ variable: 'a', header: 'via' }] },
-    'invalid_request',
-  ],
-  [
-    '/trunks',
-    { name: 't', host: 'h', headersToVariables: [{ header: 'X', variable: 'call' }] },
-    'invalid_request',
-  ],
-])('POST %s refuses %j', async (path, body, code) => {
-  const project = await installation().gateway.createProject();
-  const answer = await installation().gateway.api('POST', project.path + path, {
-    key: project.developerKey,
-    body,
-  });
-  expect([answer.status, answer.body.code]).toEqual([400, code]);
 });
