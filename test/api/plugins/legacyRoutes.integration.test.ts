@@ -12,7 +12,6 @@ describe('A legacy route', () => {
   let testApp: TestApp;
   let projectId: string;
   let secretKey: string;
-  let developerKey: string;
   beforeEach(async () => {
     testApp = await createTestApp({ legacySunset: new Date(SUNSET) });
     onTestFinished(() => testApp.close());
@@ -27,7 +26,7 @@ describe('A legacy route', () => {
       async () => ({ fine: true }),
     );
     projectId = await addProject();
-    [secretKey, developerKey] = [await addKey('secret'), await addKey('developer')];
+    secretKey = await addKey('secret');
   });
 
   async function addProject() {
@@ -84,14 +83,6 @@ describe('A legacy route', () => {
     }
   });
 
-  test('accepts only secret keys', async () => {
-    for (const key of [developerKey, ADMIN_TOKEN, 'rubbish']) {
-      const answer = await ask(key);
-      expect(answer.statusCode).toBe(401);
-      expect(answer.headers.deprecation).toBe('@1768089600');
-    }
-  });
-
   test('is counted by day when the request was authorized', async () => {
     for (const key of [secretKey, secretKey, 'rubbish']) {
       expect((await ask(key)).statusCode).toBe(key === 'rubbish' ? 401 : 200);
@@ -127,12 +118,4 @@ describe('A legacy route', () => {
     const kept = await testApp.storage.stores.legacyUsage.since(projectId, '2026-06-01');
     expect(kept).toMatchObject([{ requests: 1 }]);
   });
-});
-
-test('A successor has no deprecation headers', async () => {
-  const { app, close } = await createTestApp();
-  onTestFinished(close);
-  const { headers } = await app.inject('/healthz');
-  expect(headers).not.toHaveProperty('deprecation');
-  expect(headers).not.toHaveProperty('sunset');
 });

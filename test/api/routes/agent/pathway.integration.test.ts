@@ -55,13 +55,6 @@ describe('The pathway', () => {
 
   test.each([
     ['nothing', {}, '/nodes'],
-    ['no start', { nodes: [GRAPH.nodes[1]], edges: [] }, '/nodes'],
-    ['two starts', { nodes: [GRAPH.nodes[0], { ...GRAPH.nodes[0], id: 'b' }], edges: [] }, '/nodes/1/type'],
-    [
-      'an id twice',
-      { nodes: [GRAPH.nodes[0], { ...GRAPH.nodes[1], id: 'start' }], edges: [] },
-      '/nodes/1/id',
-    ],
     [
       'an edge to nowhere',
       { nodes: GRAPH.nodes, edges: [{ id: 'e', source: 'start', target: 'x' }] },

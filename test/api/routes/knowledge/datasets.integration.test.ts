@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createRandom } from '../../../media/support/signals.ts';
-import {
-  makeCompoundFile,
-  makeDocx,
-  makeEncryptedPdf,
-  makePdf,
-  makeZipBomb,
-} from '../../../support/documents.ts';
+import { makeEncryptedPdf, makeZipBomb } from '../../../support/documents.ts';
 import { createKnowledge, multipartForm } from '../../../support/knowledge.ts';
 import { useKnowledgeApi } from './support/knowledgeApi.ts';
 
@@ -44,17 +38,12 @@ describe('An upload', () => {
 
   test.each<[string, string, Uint8Array | string, string]>([
     ['an empty file', 'a.txt', '', 'dataset_empty'],
-    ['an empty PDF', 'a.pdf', '', 'dataset_empty'],
     [
       'a picture',
       'a.png',
       Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
       'dataset_type_unsupported',
     ],
-    ['a text named like a PDF', 'a.pdf', 'hello', 'dataset_type_mismatch'],
-    ['a PDF named like a Word document', 'a.docx', makePdf([['x']]), 'dataset_type_mismatch'],
-    ['an encrypted Word document', 'a.docx', makeCompoundFile('EncryptedPackage'), 'dataset_encrypted'],
-    ['a Word document cut off', 'a.docx', makeDocx(['x']).subarray(0, 400), 'dataset_truncated'],
     ['noise', 'a.txt', Uint8Array.from({ length: 5_000 }, () => 256 * random()), 'dataset_encoding_unknown'],
   ])('of %s is 400 with a reason', async (_, name, content, code) => {
     const before = (await ask('GET', `${rig.knowledge.path}/datasets`)).body.length;
@@ -136,12 +125,7 @@ describe('An upload', () => {
 describe('An unreadable document', () => {
   test.each<[string, string, Uint8Array | string, RegExp]>([
     ['is encrypted', 'a.pdf', makeEncryptedPdf(), /password/],
-    ['is cut off', 'a.pdf', makePdf([['x'], ['y']]).subarray(0, 300), /damaged or cut off/],
-    ['has pictures alone', 'a.pdf', makePdf([[], []]), /no text.*pictures/],
     ['is a zip bomb', 'a.docx', makeZipBomb(12_000_000), /unpacks to far more/],
-    ['is no JSON', 'a.json', '{"a": ', /named like JSON/],
-    ['has no text', 'a.html', '<!doctype html><script>x</script>', /no text/],
-    ['has only spaces', 'a.txt', ' \n\n \t ', /no text/],
   ])(
     '(%s) fails with a reason and does not affect others',
     { timeout: 120_000 },
@@ -203,25 +187,4 @@ describe('Chunks', () => {
     );
     expect(await found()).toContain(chunk.id);
   });
-
-  test.each([[{}], [{ isEnabled: 'no' }], [{ isEnabled: true, content: 'x' }], [[]]])(
-    'refuse the change %j',
-    async (body) => {
-      const [chunk] = (await ask('GET', path())).body;
-      expect((await ask('PATCH', `${path()}/${chunk.id}`, body)).status).toBe(400);
-    },
-  );
-});
-
-test('A deleted dataset is no longer found', async () => {
-  const { id } = await rig.knowledge.add('gone.txt', 'The secret ingredient is cinnamon.');
-  const names = async () =>
-    (await rig.knowledge.query('What is the secret ingredient?', { mode: 'hybrid' })).body.map(
-      ({ datasetName }: { datasetName: string }) => datasetName,
-    );
-  expect(await names()).toContain('gone.txt');
-  expect((await ask('DELETE', `${rig.knowledge.path}/datasets/${id}`)).status).toBe(204);
-  expect(await names()).not.toContain('gone.txt');
-  expect((await ask('DELETE', `${rig.knowledge.path}/datasets/${id}`)).status).toBe(404);
-  expect(await rig.knowledge.chunks(id)).toMatchObject({ status: 404, body: { code: 'dataset_not_found' } });
 });

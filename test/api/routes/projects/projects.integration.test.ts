@@ -124,30 +124,13 @@ describe('Projects', () => {
 
   test.each([
     ['no name', {}, '/name'],
-    ['an empty name', { name: '' }, '/name'],
-    ['a name of 129 characters', { name: 'x'.repeat(129) }, '/name'],
-    ['a number given as a string', { name: 'x', sessionIdleMinutes: '30' }, '/sessionIdleMinutes'],
-    ['no idle minutes at all', { name: 'x', sessionIdleMinutes: 0 }, '/sessionIdleMinutes'],
-    ['recordings for 0 days', { name: 'x', retentionDays: { recordings: 0 } }, '/retentionDays/recordings'],
     ['an unknown kind of data', { name: 'x', retentionDays: { words: 1 } }, '/retentionDays/words'],
-    [
-      'sessions kept for two times',
-      { name: 'x', historyRetentionDays: 5, retentionDays: { sessions: 6 } },
-      '/historyRetentionDays',
-    ],
     ['an unknown field', { name: 'x', colour: 'red' }, '/colour'],
-    [
-      'a destination that is no prefix',
-      { name: 'x', callLimits: { blockedPrefixes: ['886'] } },
-      '/callLimits/blockedPrefixes/0',
-    ],
     [
       'a rate of less than nothing',
       { name: 'x', callLimits: { rates: [{ prefix: '+886', perMinute: -1 }] } },
       '/callLimits/rates/0/perMinute',
     ],
-    ['no money at all', { name: 'x', callLimits: { maxSpendingPerDay: 0 } }, '/callLimits/maxSpendingPerDay'],
-    ['a limit of nothing', { name: 'x', callLimits: { maxCallsPerHour: 0 } }, '/callLimits/maxCallsPerHour'],
     ['null for a flag', { name: 'x', reportUsage: null }, '/reportUsage'],
   ])('refuse %s', async (_, body, path) => {
     const answer = await gateway().api('POST', '/v1/projects', { body });
@@ -228,41 +211,5 @@ describe('Lists', () => {
 
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
     expect(answer.body.details[0].path).toBe(`/${query.split('=')[0]}`);
-  });
-});
-
-describe('Deleting a project during writes', () => {
-  test('succeeds, and every write succeeds or is 404', { timeout: 60_000 }, async () => {
-    const seen = new Set<number>();
-    for (let round = 0; round < 4; round += 1) {
-      const { path, developerKey: key } = await gateway().createProject();
-      let deleting = true;
-      const writer = async (number: number) => {
-        for (let turn = 0; deleting || turn < 3; turn += 1) {
-          const name = `w${number}_${turn}`;
-          const http = { method: 'GET', url: 'https://example.com/' };
-          const answers = await Promise.all([
-            gateway().api('POST', `${path}/tools`, { key, body: { name, http } }),
-            gateway().api('POST', `${path}/test-cases`, { key, body: { name } }),
-            gateway().api('POST', `${path}/pathway/nodes`, {
-              key,
-              body: { id: name, type: 'say', data: { title: name, prompt: 'Hello.' } },
-            }),
-            gateway().api('PATCH', `${path}/agent`, { key, body: { name } }),
-            gateway().api('POST', `${path}/api-keys`, { body: { name, kind: 'secret' } }),
-          ]);
-          for (const { status } of answers) seen.add(status);
-        }
-      };
-      const writers = [1, 2, 3].map(writer);
-      await new Promise((resolve) => setTimeout(resolve, 150));
-      const { status } = await gateway().api('DELETE', path);
-      deleting = false;
-      await Promise.all(writers);
-      expect(status).toBe(204);
-      expect((await gateway().api('GET', path)).status).toBe(404);
-    }
-    expect([...seen].sort().filter((status) => ![200, 201].includes(status))).not.toEqual([]);
-    for (const status of seen) expect([200, 201, 401, 404]).toContain(status);
   });
 });

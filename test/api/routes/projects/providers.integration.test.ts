@@ -63,10 +63,6 @@ test.each([
   ['openai', {}, '/apiKey'],
   ['openai', { apiKey: 'k', model: 'm' }, '/model'],
   ['openai', { apiKey: 'k', baseUrl: 'https://example.com/v1' }, '/baseUrl'],
-  ['openai', { apiKey: 'k', baseUrl: 'https://example.com/?a=b' }, '/baseUrl'],
-  ['openai', { apiKey: 'k', baseUrl: 'https://user:word@example.com' }, '/baseUrl'],
-  ['openai', { apiKey: 'k', baseUrl: 'http://example.com' }, '/baseUrl'],
-  ['openai', { apiKey: 'k', baseUrl: 'https://169.254.169.254' }, '/baseUrl'],
   ['custom_stt', { apiKey: 'k', baseUrl: 'https://[::1]:9000' }, '/baseUrl'],
   ['twilio', { apiKey: 'k', baseUrl: 'https://api.twilio.com' }, '/baseUrl'],
   ['local', { apiKey: 'k' }, undefined],
@@ -76,28 +72,6 @@ test.each([
   expect(answer.status).toBe(400);
   if (path !== undefined) expect(answer.body.details).toMatchObject([{ path }]);
   expect((await send(project, 'GET')).body.data).toEqual([]);
-});
-
-test('Provider credentials need the admin token or keys:write of their own project', async () => {
-  const [project, other] = [await gateway().createProject(), await gateway().createProject()];
-  const keeper = await gateway().createKey(project, { scopes: ['keys:write'] });
-  const stranger = await gateway().createKey(other, { scopes: ['keys:write'] });
-  const body = { apiKey: KEY };
-  const status = async (key: string | null) => {
-    const answers = [
-      await send(project, 'PUT', '/openai', { key, body }),
-      await send(project, 'GET', '/openai', { key }),
-      await send(project, 'GET', '', { key }),
-      await send(project, 'DELETE', '/openai', { key }),
-    ];
-    return answers.map((answer) => answer.status);
-  };
-  expect(await status(keeper.key)).toEqual([200, 200, 200, 204]);
-  expect(await status(project.developerKey)).toEqual([403, 403, 403, 403]);
-  expect(await status(stranger.key)).toEqual([401, 401, 401, 401]);
-  expect(await status(null)).toEqual([401, 401, 401, 401]);
-  expect((await send({ path: '/v1/projects/nobody' }, 'GET')).status).toBe(404);
-  expect((await send({ path: '/v1/projects/nobody' }, 'PUT', '/openai', { body })).status).toBe(404);
 });
 
 /**

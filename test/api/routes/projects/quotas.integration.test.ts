@@ -192,13 +192,6 @@ test('Usage shows today’s chats', async () => {
   );
 });
 
-test('Quotas are the operator’s', async () => {
-  const project = await gateway().createProject();
-  const body = { quotas: { trunks: 1000 } };
-  const { status } = await gateway().api('PATCH', project.path, { key: project.developerKey, body });
-  expect(status).toBe(401);
-});
-
 /** A list shows 200 of them. */
 describe('One item has at most 65,536 characters as JSON', () => {
   const long = 'x'.repeat(65_536);
