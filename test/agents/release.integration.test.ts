@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createAgent, releaseFor, updateAgent } from '../../src/agents/agents.ts';
 import { editPathway } from '../../src/agents/pathway/editPathway.ts';
 import { createSealer } from '../../src/base/sealer.ts';
 import { uuidV7 } from '../../src/base/values/ids.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
-import { migrated, type OpenDatabase, openServerDatabase } from '../infra/postgres/support/databases.ts';
+import { useDatabase } from '../infra/postgres/support/databases.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 const POLICY = { allowInsecureLoopback: false };
 const AUTHOR = { kind: 'admin' };
 
-let opened: OpenDatabase;
+const opened = useDatabase();
 let storage: ReturnType<typeof createStorage>;
 let projectId: string;
-beforeAll(async () => {
-  opened = await migrated(openServerDatabase);
+beforeAll(() => {
   storage = createStorage(opened.database, createSealer(Buffer.alloc(32)));
 });
-afterAll(() => opened.close());
 beforeEach(async () => {
   projectId = uuidV7();
   const times = { createdAt: NOW, updatedAt: NOW };

@@ -6,12 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/values/clock.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from '../../src/http/client.ts';
 import { HttpClientError } from '../../src/http/errors.ts';
-import {
-  DELIVERY_TIMEOUT_MS,
-  deliver,
-  MAX_ANSWER_CHARACTERS,
-  signatureHeaders,
-} from '../../src/webhooks/delivery.ts';
+import { DELIVERY_TIMEOUT_MS, deliver, signatureHeaders } from '../../src/webhooks/delivery.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { useCleanups } from '../support/cleanups.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
@@ -119,30 +114,6 @@ describe('deliver', () => {
     expect(await send(server, {}, createSimulatedClock())).toMatchObject({ status: 500, answer });
   });
 
-  it('stops reading an answer that never ends', async () => {
-    const server = await serve((request, response) => {
-      response.writeHead(200);
-      const flood = () => {
-        while (response.write('x'.repeat(100_000)));
-      };
-      response.on('drain', flood);
-      request.on('error', () => undefined);
-      flood();
-    });
-    const answer = 'x'.repeat(MAX_ANSWER_CHARACTERS);
-    const result = send(server, {}, createSimulatedClock());
-    await expect(result).resolves.toMatchObject({ ok: true, status: 200, answer });
-    await expect.poll(() => server.open()).toBe(0);
-  });
-
-  it('reports the status of an answer that breaks off', async () => {
-    const server = await serve((_request, response) => {
-      response.writeHead(200, { 'content-length': 10 }).flushHeaders();
-      response.socket?.end('abc');
-    });
-    await expect(send(server)).resolves.toMatchObject({ ok: true, status: 200 });
-  });
-
   it('gives up after ten seconds', async () => {
     const clock = createSimulatedClock();
     const server = await serve(() => clock.advance(DELIVERY_TIMEOUT_MS));
@@ -151,19 +122,6 @@ describe('deliver', () => {
       error: { code: 'timeout' },
       durationMs: 10_000,
     });
-  });
-
-  it.each([
-    ['a private target', 'https://10.0.0.1/', 'target_private_address'],
-    ['an unreachable target', 'http://127.0.0.1:1/', 'connect_failed'],
-  ])('reports %s without throwing', async (_what, url, code) => {
-    const target = { url, headers: [] };
-    const result = await deliver(
-      { target, body, secrets, deliveryId: 'delivery-1' },
-      { client: guarded(), clock: systemClock },
-    );
-    expect(result).toMatchObject({ ok: false, error: { code } });
-    expect(result).not.toHaveProperty('status');
   });
 
   it.each([

@@ -1,7 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { GuardedHttpClient } from '../../src/http/client.ts';
-import { WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
-import { databases } from '../infra/postgres/support/databases.ts';
 import { agent, ENDING, later, user } from '../infra/postgres/support/sessions.ts';
 import { unused } from '../support/unused.ts';
 import { ALL, CHAT, ENDED_AT_MS, PATIENCE, useDispatchers } from './support/dispatchers.ts';
@@ -9,7 +7,7 @@ import { CALL } from './support/memoryOutbox.ts';
 
 const PHONE = { channel: 'phone' as const, callId: 'c' };
 
-describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) => {
+describe('WebhookDispatcher', () => {
   const {
     scene,
     node,
@@ -21,7 +19,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
     database,
     client,
     closers,
-  } = useDispatchers(open);
+  } = useDispatchers();
 
   test('sends the two events of a chat, signed, and logs both', async () => {
     const here = await scene();
@@ -62,20 +60,6 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
     ).toEqual(CHAT);
   });
 
-  test('logs a receiver’s error without repeating the event, and continues', async () => {
-    const here = await scene({ answer: 500 });
-    const session = await endSession(here);
-    node(here);
-    await untilFinished(session, here);
-    expect(here.names()).toEqual(CHAT);
-    const { items } = await here.world.stores.webhookDeliveries.list(
-      session.projectId,
-      { event: 'session.ended' },
-      PAGE,
-    );
-    expect(items).toMatchObject([{ status: 500, error: { code: 'unexpected_status' } }]);
-  });
-
   test('sends the four events of a call in order, for any order of their facts', async () => {
     const here = await scene();
     const session = await here.world.start(PHONE);
@@ -95,22 +79,6 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
       later(60_010),
     ]);
     expect(here.received[3]?.body).toMatchObject({ ...CALL, status: 'completed' });
-  });
-
-  test('does not wait for a fact beyond the timeout, and sends nothing after session.finalized', async () => {
-    const here = await scene();
-    const session = await here.world.start(PHONE);
-    await here.world.end(session, { expected: ALL, subscribed: ALL });
-    const dispatcher = node(here);
-    await vi.waitFor(() => expect(here.names()).toEqual(['session.ended']), PATIENCE);
-    here.clock.advance(Date.parse(ENDING.finalizeBy) - ENDED_AT_MS - 1);
-    await pause();
-    expect(here.names()).toEqual(['session.ended']);
-    await untilFinishedOverTime(session, here);
-    await here.world.outbox.recordFact(session.instanceId, 'call.ended', new Date(here.clock.now()));
-    dispatcher.wake();
-    await pause();
-    expect(here.names()).toEqual(CHAT);
   });
 
   test('limits a project with a slow receiver, so that others are served', async () => {
@@ -144,37 +112,6 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
     await dispatcher.close();
   });
 
-  test.each([
-    ['only subscribed events', ['session.finalized'], ['session.finalized']],
-    ['the default', ['session.ended'], ['session.ended']],
-    ['nothing', [], []],
-  ] as const)('sends %s, and completes the outbox', async (_what, subscribed, expected) => {
-    const here = await scene();
-    const session = await endSession(here, { subscribed });
-    node(here);
-    await untilFinished(session, here);
-    expect(here.names()).toEqual(expected);
-  });
-
-  test('fails only the call’s event when the call report is missing', async () => {
-    const here = await scene();
-    const session = await here.world.start(PHONE);
-    await here.world.outbox.recordFact(session.instanceId, 'call.ended', new Date(ENDED_AT_MS));
-    await here.world.end(session, {
-      expected: ['session.ended', 'call.ended', 'session.finalized'],
-      subscribed: ALL,
-    });
-    node(here, { callReport: async () => undefined });
-    await untilFinished(session, here);
-    expect(here.names()).toEqual(CHAT);
-    const { items } = await here.world.stores.webhookDeliveries.list(
-      session.projectId,
-      { event: 'call.ended' },
-      PAGE,
-    );
-    expect(items).toMatchObject([{ status: null, error: { code: 'webhook_body_invalid' }, body: null }]);
-  });
-
   test('sends the transcript of a project without retention, and keeps nothing of it', async () => {
     const here = await scene({ days: 0 });
     const session = await endSession(here);
@@ -188,61 +125,6 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
     expect(left).toEqual([]);
     const { items } = await here.world.stores.webhookDeliveries.list(session.projectId, {}, PAGE);
     expect(items.map(({ body }) => body)).toEqual([null, null]);
-  });
-
-  describe('post-session tasks', () => {
-    const criteria = [{ name: 'polite', description: 'x' }];
-    const evaluation = { criteria: [{ name: 'polite', passed: true, reason: 'was' }] };
-
-    test('delay session.finalized until the evaluation is done, but not session.ended', async () => {
-      const here = await scene({ postEvaluationConfig: { criteria }, memoryEnabled: true });
-      const session = await endSession(here, { evaluating: true });
-      let judge: (evaluation: unknown) => void = () => undefined;
-      const remembered: unknown[] = [];
-      node(here, {
-        evaluate: ({ messages, variables }) => {
-          expect({ messages: messages.length, variables }).toEqual({ messages: 2, variables: { guests: 2 } });
-          return new Promise((resolve) => {
-            judge = resolve;
-          });
-        },
-        remember: async ({ projectId }) => {
-          remembered.push(projectId);
-        },
-      });
-      await vi.waitFor(() => expect(here.names()).toEqual(['session.ended']), PATIENCE);
-      await pause();
-      expect(here.names()).toEqual(['session.ended']);
-      judge(evaluation);
-      await untilFinished(session, here);
-      expect(here.received[1]?.body.evaluation).toEqual(evaluation);
-      expect(remembered).toEqual([session.projectId]);
-      expect(
-        (await here.world.stores.history.find(session.projectId, session.sessionId))?.evaluation,
-      ).toEqual(evaluation);
-    });
-
-    test('are skipped when the evaluation fails', async () => {
-      const here = await scene({ postEvaluationConfig: { criteria } });
-      const session = await endSession(here, { evaluating: true });
-      node(here, { evaluate: () => Promise.reject(new Error('no model')) });
-      await untilFinished(session, here);
-      expect(here.names()).toEqual(CHAT);
-      expect(here.received[1]?.body).not.toHaveProperty('evaluation');
-      expect(here.errors).toHaveLength(1);
-    });
-
-    test('are restarted by another node when the first one fails', async () => {
-      const here = await scene({ postEvaluationConfig: { criteria } });
-      const session = await endSession(here, { evaluating: true, finalizeBy: later(600_000) });
-      const first = node(here, { evaluate: () => new Promise(() => undefined) });
-      await vi.waitFor(() => expect(here.names()).toEqual(['session.ended']), PATIENCE);
-      await first.close();
-      node(here, { evaluate: async () => evaluation });
-      await untilFinishedOverTime(session, here);
-      expect(here.received[1]?.body.evaluation).toEqual(evaluation);
-      expect(here.clock.now()).toBeLessThan(Date.parse(later(600_000)));
-    });
   });
 
   test('sends each event once from several nodes', async () => {
@@ -264,14 +146,6 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
   });
 
   describe('close', () => {
-    test('sends due events first', async () => {
-      const here = await scene();
-      const session = await endSession(here, { subscribed: CHAT });
-      await new WebhookDispatcher({ ...here.deps, finishMs: 5_000 }).close();
-      expect(here.names()).toEqual(CHAT);
-      expect(await isFinished(session)).toBe(true);
-    });
-
     test('releases the rest to other nodes, also where a task ends after the release', async () => {
       const here = await scene();
       const session = await endSession(here, { subscribed: CHAT });

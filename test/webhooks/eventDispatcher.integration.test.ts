@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import { uuidV7 } from '../../src/base/values/ids.ts';
 import type { GuardedHttpClient, GuardedRequest } from '../../src/http/client.ts';
@@ -9,21 +9,16 @@ import { EventForwarder } from '../../src/webhooks/eventForwarder.ts';
 import { type RefusedEvents, SETTLING_MS } from '../../src/webhooks/eventQueue.ts';
 import type { SigningSecrets } from '../../src/webhooks/signingSecrets.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
-import { migrated, type OpenDatabase, openServerDatabase } from '../infra/postgres/support/databases.ts';
+import { useDatabase } from '../infra/postgres/support/databases.ts';
 import { sessionWorld } from '../infra/postgres/support/sessions.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { unused } from '../support/unused.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
-const HOUR_MS = 3_600_000;
 const SECRET = makeSigningSecret();
 
 describe('EventDispatcher', () => {
-  let opened: OpenDatabase;
-  beforeAll(async () => {
-    opened = await migrated(openServerDatabase);
-  });
-  afterAll(() => opened.close());
+  const opened = useDatabase();
 
   /** A project whose agent wants some events, and nodes that send them to its receiver. */
   async function scene(maxQueued?: number) {
@@ -156,24 +151,6 @@ describe('EventDispatcher', () => {
       [2, 204, 'status 204'],
       [1, 500, 'status 500'],
     ]);
-  });
-
-  test('gives an event up after an hour, and then sends those that waited behind it once', async () => {
-    const { publish, node, receiver, clock, texts, deliveries, idle } = await scene();
-    receiver.status = 500;
-    await publish(['one', 'two']);
-    const dispatcher = node();
-    for (let sent = 1; sent <= 7; sent += 1) {
-      dispatcher.wake();
-      await vi.waitFor(async () => expect((await deliveries()).length).toBeGreaterThanOrEqual(sent));
-      clock.advance(600_000);
-    }
-    await idle();
-    await dispatcher.close();
-    expect(clock.now() - START_MS).toBeGreaterThan(HOUR_MS);
-    expect(await deliveries()).toHaveLength(8);
-    expect(texts().at(-1)).toBe('two');
-    expect(texts().filter((text) => text === 'two')).toHaveLength(1);
   });
 
   test('continues on another node after a crash, with the event that was being sent', async () => {

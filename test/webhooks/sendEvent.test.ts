@@ -146,20 +146,6 @@ describe('sendEvent', () => {
     expect(here.row()).toMatchObject({ status: 'sending', attempt: 1 });
     expect(here.deliveries).toEqual([]);
   });
-
-  test('logs the answer of a receiver that does not wait for the body', async () => {
-    const here = await scene({ listener: (_request, response) => response.writeHead(401).end() });
-    expect(await here.send()).toBe(true);
-    expect(here.row()).toMatchObject({ outcome: 'failed', attempt: 1 });
-    expect(here.deliveries).toMatchObject([{ status: 401, error: { code: 'unexpected_status' } }]);
-  });
-
-  test('logs a failure when the receiver disconnects', async () => {
-    const here = await scene({ listener: (request) => request.socket.destroy() });
-    expect(await here.send()).toBe(true);
-    expect(here.row()).toMatchObject({ status: 'settled', outcome: 'failed', attempt: 1 });
-    expect(here.deliveries).toMatchObject([{ attempt: 1, error: { code: 'connection_lost' } }]);
-  });
 });
 
 describe('sendEvent with a claim that comes too late', () => {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createSigningSecrets, makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
-import { databases, migrated, type OpenDatabase } from '../infra/postgres/support/databases.ts';
+import { useDatabase } from '../infra/postgres/support/databases.ts';
 import { sessionWorld } from '../infra/postgres/support/sessions.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const HOUR = 3_600_000;
 
-describe.each(databases)('SigningSecrets on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  });
-  afterAll(() => opened.close());
+describe('SigningSecrets', () => {
+  const opened = useDatabase();
   async function scene() {
     const { projectId, stores } = await sessionWorld(opened.database);
     const clock = createSimulatedClock();

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { RetentionDaysPatch } from '../../../src/agents/accounts/retention.ts';
 import { uuidV7 } from '../../../src/base/values/ids.ts';
 import { EXPIRED, type Expired, removeExpired } from '../../../src/infra/postgres/retention.ts';
 import { makeCall } from './support/calls.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from './support/databases.ts';
+import { useDatabase } from './support/databases.ts';
 import { BEGIN, later, type SessionWorld, sessionWorld, user } from './support/sessions.ts';
 
 const DAY_MS = 86_400_000;
 
-describe.each(databases)('Retention on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
+describe('Retention', () => {
+  const opened = useDatabase();
   beforeEach(() => opened.database.query('DELETE FROM projects'));
 
   const count = async (table: string): Promise<number> => {

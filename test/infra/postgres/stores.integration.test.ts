@@ -1,5 +1,5 @@
 import { v7 } from 'uuid';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { NewApiKey } from '../../../src/agents/accounts/accountStores.ts';
 import { NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
 import { DEFAULT_QUOTAS } from '../../../src/agents/accounts/quotas.ts';
@@ -11,7 +11,7 @@ import type { Tool } from '../../../src/agents/tool.ts';
 import { createSealer } from '../../../src/base/sealer.ts';
 import { uuidV7 } from '../../../src/base/values/ids.ts';
 import { createStorage } from '../../../src/infra/postgres/storage.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from './support/databases.ts';
+import { databases, OPEN_TIMEOUT_MS, useDatabase } from './support/databases.ts';
 
 const [T1, T2, T3] = ['2026-01-01T00:00:00.001Z', '2026-01-02T00:00:00.002Z', '2026-01-03T00:00:00.003Z'];
 const PAGE = { limit: 50, offset: 0 };
@@ -19,15 +19,13 @@ const NOT_IDS = ['', 'rubbish', "' OR 1=1", '0197a000-0000-7000-8000-00000000000
 const at = { createdAt: T1, updatedAt: T1 };
 
 describe.each(databases)('Stores on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+  const opened = useDatabase(open);
   let storage: ReturnType<typeof createStorage>;
   let mine: string;
   let theirs: string;
   beforeAll(async () => {
-    opened = await migrated(open);
     storage = createStorage(opened.database, createSealer(Buffer.alloc(32, 7)));
   }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
   beforeEach(async () => {
     [mine, theirs] = [await addProject('mine'), await addProject('theirs')];
   });

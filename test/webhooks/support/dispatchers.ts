@@ -9,7 +9,7 @@ import { createGuardedHttpClient, type GuardedHttpClient } from '../../../src/ht
 import { type DispatcherDeps, WebhookDispatcher } from '../../../src/webhooks/dispatcher.ts';
 import { webhookBodySchema } from '../../../src/webhooks/events.ts';
 import { createSigningSecrets } from '../../../src/webhooks/signingSecrets.ts';
-import { type databases, migrated, type OpenDatabase } from '../../infra/postgres/support/databases.ts';
+import { useDatabase } from '../../infra/postgres/support/databases.ts';
 import { agent, ENDING, sessionWorld, user } from '../../infra/postgres/support/sessions.ts';
 import { serveOnLoopback } from '../../support/loopbackServer.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -32,21 +32,17 @@ interface Received {
 }
 
 /** Dispatchers on one database, for the tests of one `describe`. */
-export function useDispatchers(open: (typeof databases)[number]['open']) {
-  let opened: OpenDatabase;
+export function useDispatchers() {
+  const opened = useDatabase();
   let client: GuardedHttpClient;
-  beforeAll(async () => {
-    opened = await migrated(open);
+  beforeAll(() => {
     client = createGuardedHttpClient({
       policy: { allowInsecureLoopback: true },
       clock: systemClock,
       userAgent: 'test',
     });
   });
-  afterAll(async () => {
-    await client.close();
-    await opened.close();
-  });
+  afterAll(() => client.close());
   const closers: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const close of closers.splice(0).reverse()) await close();

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { AgentRelease } from '../../../../src/agents/release.ts';
 import type { Tool } from '../../../../src/agents/tool.ts';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
-import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
+import { useDatabase } from '../support/databases.ts';
 import { type SessionWorld, sessionWorld } from '../support/sessions.ts';
 
 const TOOL = {
@@ -18,13 +18,9 @@ const postSessionWebhook = {
   headers: [{ key: 'Authorization', value: 'Bearer shh' }],
 };
 
-describe.each(databases)('Releases and memories on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+describe('Releases and memories', () => {
+  const opened = useDatabase();
   let world: SessionWorld;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  });
-  afterAll(() => opened.close());
   beforeEach(async () => {
     world = await sessionWorld(opened.database, { config: { postSessionWebhook } });
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { Call } from '../../../../src/calls/call.ts';
@@ -6,7 +6,7 @@ import { removeExpired } from '../../../../src/infra/postgres/retention.ts';
 import { leasedWork } from '../../../../src/infra/postgres/work/claims.ts';
 import { SCHEDULED_CALLS } from '../../../../src/infra/postgres/work/tables.ts';
 import { makeCall } from '../support/calls.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { useDatabase } from '../support/databases.ts';
 import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
 
 const PAGE = { limit: 50, offset: 0 };
@@ -14,13 +14,9 @@ const NODE = 'node-1';
 const NOT_IDS = ['', 'rubbish', "' OR 1=1", '0197a000-0000-7000-8000-00000000000g'];
 const date = (ms: number) => new Date(later(ms));
 
-describe.each(databases)('Calls on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+describe('Calls', () => {
+  const opened = useDatabase();
   let world: SessionWorld;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
   beforeEach(async () => {
     await opened.database.query('DELETE FROM projects');
     await opened.database.query('DELETE FROM nodes');

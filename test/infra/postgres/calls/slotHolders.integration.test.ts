@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { CALL_STATUSES, type Call } from '../../../../src/calls/call.ts';
 import { makeCall } from '../support/calls.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { OPEN_TIMEOUT_MS, useDatabase } from '../support/databases.ts';
 import { type SessionWorld, sessionWorld } from '../support/sessions.ts';
 
 const DIALOG = {
@@ -15,14 +15,12 @@ const DIALOG = {
   localSequence: 1,
 };
 
-describe.each(databases)('Slot holders on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+describe('Slot holders', () => {
+  const opened = useDatabase();
   let world: SessionWorld;
   beforeAll(async () => {
-    opened = await migrated(open);
     world = await sessionWorld(opened.database);
   }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
 
   let line = 0;
   const keep = async (change: Partial<Call>, where = world): Promise<string> => {

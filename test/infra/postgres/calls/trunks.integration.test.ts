@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { type PhoneNumberInput, phoneNumberInput } from '../../../../src/calls/numbers/phoneNumber.ts';
 import { type TrunkInput, trunkInput } from '../../../../src/calls/trunks/trunk.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { useDatabase } from '../support/databases.ts';
 import { BEGIN, later, type SessionWorld, sessionWorld } from '../support/sessions.ts';
 
 const PAGE = { limit: 50, offset: 0 };
 const NOT_IDS = ['', 'rubbish', "' OR 1=1", '0197a000-0000-7000-8000-00000000000g'];
 const HOME = '+886223456789';
 
-describe.each(databases)('on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+describe('On the server', () => {
+  const opened = useDatabase();
   let mine: SessionWorld;
   let theirs: SessionWorld;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
   beforeEach(async () => {
     await opened.database.query('DELETE FROM projects');
     [mine, theirs] = [await sessionWorld(opened.database), await sessionWorld(opened.database)];

@@ -9,14 +9,10 @@ import {
 } from '../../../../src/infra/postgres/secrets/sealerFingerprint.ts';
 import { type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { startTcpProxy } from '../../../support/tcpProxy.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { databases, OPEN_TIMEOUT_MS, useDatabase } from '../support/databases.ts';
 
 describe.each(databases)('The $name database', ({ open }) => {
-  let opened: OpenDatabase;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
+  const opened = useDatabase(open);
 
   test('accepts the first secrets key, then no other', async () => {
     const [first, second] = [createSealer(Buffer.alloc(32, 1)), createSealer(Buffer.alloc(32, 2))];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { newAgentConfig } from '../../../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
@@ -9,7 +9,7 @@ import { migrate } from '../../../../src/infra/postgres/connection/migrate.ts';
 import { openPostgres } from '../../../../src/infra/postgres/connection/postgres.ts';
 import { createStorage } from '../../../../src/infra/postgres/storage.ts';
 import { createTestDatabase } from '../../../support/postgres.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { databases, OPEN_TIMEOUT_MS, useDatabase } from '../support/databases.ts';
 
 const BUSY = { category: 'unavailable', code: 'database_busy', retryAfterSeconds: 2 };
 const CONFLICTS = ['40001', '40P01'];
@@ -19,15 +19,13 @@ const AT = '2026-11-21T09:00:00.000Z';
 const raise = (code: string) => `DO $$ BEGIN RAISE EXCEPTION 'as if' USING ERRCODE = '${code}'; END $$`;
 
 describe.each(databases)('on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+  const opened = useDatabase(open);
   let database: Database;
   beforeAll(async () => {
-    opened = await migrated(open);
     database = opened.database;
     await database.query('CREATE TABLE attempts (id int)');
     await database.query('CREATE SEQUENCE tries');
   }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
 
   /** Inserts a row, then fails the given number of times. */
   const attempt = async (code: string, failures: number) => {

@@ -6,12 +6,12 @@ import { datasetStore } from '../../../../src/infra/postgres/knowledge/datasets.
 import type { Knowledgebase } from '../../../../src/knowledge/knowledgebase.ts';
 import type { IngestionTask } from '../../../../src/knowledge/stores.ts';
 import { wordVector } from '../../../support/fakeEmbeddings.ts';
-import { databases } from '../support/databases.ts';
+
 import { BEGIN } from '../support/sessions.ts';
 import { LOCAL, useKnowledge } from './support/knowledge.ts';
 
-describe.each(databases)('Datasets on the $name database', ({ open }) => {
-  const rig = useKnowledge(open);
+describe('Datasets', () => {
+  const rig = useKnowledge();
   const { addProject, addKnowledgebase, addDataset, begin, addTexts } = rig;
 
   test('A project has one knowledgebase and does not see others', async () => {

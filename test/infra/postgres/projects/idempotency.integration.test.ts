@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
 import { idempotencyStore } from '../../../../src/infra/postgres/projects/idempotency.ts';
 import { removeExpired } from '../../../../src/infra/postgres/retention.ts';
-import {
-  databases,
-  migrated,
-  OPEN_TIMEOUT_MS,
-  type OpenDatabase,
-  openServerDatabase,
-} from '../support/databases.ts';
+import { migrated, openServerDatabase, useDatabase } from '../support/databases.ts';
 
 const NOON = new Date('2026-01-01T12:00:00.000Z');
 const later = (hours: number) => new Date(NOON.getTime() + hours * 3_600_000);
 
-describe.each(databases)('Stored responses on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
+describe('Stored responses', () => {
+  const opened = useDatabase();
   const store = () => idempotencyStore(opened.database);
 
   test('are replayed for 24 hours, for the same scope and key only', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { newAgentConfig } from '../../../../src/agents/agentConfig.ts';
 import { NOT_LISTED } from '../../../../src/agents/mcp/mcpServer.ts';
@@ -13,19 +13,15 @@ import {
   WrongSecretsKeyError,
 } from '../../../../src/infra/postgres/secrets/sealerFingerprint.ts';
 import { createStorage } from '../../../../src/infra/postgres/storage.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { useDatabase } from '../support/databases.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const headers = [{ key: 'authorization', value: 'Bearer of bad news' }];
 const postSessionWebhook = { url: 'https://example.com/', events: ['session.ended' as const], headers };
 
-describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
+describe('Stored secrets', () => {
+  const opened = useDatabase();
 
   test('are resealed with the next key in all tables', async () => {
     const { database } = opened;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { Customers } from '../../../../src/calls/customers/customers.ts';
 import type { TurnCheckpointStore } from '../../../../src/engine/session/interruptedTurn.ts';
@@ -8,19 +8,15 @@ import type { TurnSpool } from '../../../../src/engine/session/writeBehind.ts';
 import { createSimulatedClock } from '../../../support/simulatedClock.ts';
 import { unused } from '../../../support/unused.ts';
 import { makeCall } from '../support/calls.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { useDatabase } from '../support/databases.ts';
 import { BEGIN, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
 
 const AUTHOR = { actor: { kind: 'secret' }, requestId: 'r' };
 const PAGE = { limit: 50, offset: 0 };
 
-describe.each(databases)('Customers on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+describe('Customers', () => {
+  const opened = useDatabase();
   let world: SessionWorld;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
   beforeEach(async () => {
     world = await sessionWorld(opened.database);
   });

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Call } from '../../../../src/calls/call.ts';
 import type { HistoryEvent } from '../../../../src/engine/session/session.ts';
 import { makeCall } from '../support/calls.ts';
-import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
+import { useDatabase } from '../support/databases.ts';
 import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
 
 const PAGE = { limit: 50, offset: 0 };
 
-describe.each(databases)('The history on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+describe('The history', () => {
+  const opened = useDatabase();
   let world: SessionWorld;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  });
-  afterAll(() => opened.close());
   beforeEach(async () => {
     world = await sessionWorld(opened.database);
   });

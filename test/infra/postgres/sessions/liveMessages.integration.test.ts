@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { Session } from '../../../../src/engine/session/session.ts';
-import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
+import { useDatabase } from '../support/databases.ts';
 import { type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
 
 const words = (count: number, prefix = 'message') =>
   Array.from({ length: count }, (_, index) => user(`${prefix} ${index}`));
 const textsOf = ({ state: { messages } }: Session) => messages.map(({ content }) => content);
 
-describe.each(databases)('Messages of live sessions on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+describe('Messages of live sessions', () => {
+  const opened = useDatabase();
   let world: SessionWorld;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  });
-  afterAll(() => opened.close());
   beforeEach(async () => {
     world = await sessionWorld(opened.database);
   });

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { Queryable } from '../../../../src/infra/postgres/connection/database.ts';
 import { historyStore } from '../../../../src/infra/postgres/sessions/history.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { useDatabase } from '../support/databases.ts';
 import { countRowsRead } from '../support/rowsRead.ts';
 import { type SessionWorld, sessionWorld } from '../support/sessions.ts';
 
@@ -14,13 +14,9 @@ const COMMON = 'the abcde of bcdef '.repeat(45);
 /** The embedded database samples so many sessions. */
 const SAMPLED = 200;
 
-describe.each(databases)('A search of messages on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+describe('A search of messages', () => {
+  const opened = useDatabase();
   let world: SessionWorld;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
   beforeEach(async () => {
     await run('DELETE FROM session_messages');
     world = await sessionWorld(opened.database);

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { type Session, sessionData } from '../../../../src/engine/session/session.ts';
 import type { Queryable } from '../../../../src/infra/postgres/connection/database.ts';
 import { sessionStore } from '../../../../src/infra/postgres/sessions/sessions.ts';
-import { databases, migrated, type OpenDatabase, openServerDatabase } from '../support/databases.ts';
+import { databases, migrated, openServerDatabase, useDatabase } from '../support/databases.ts';
 import { countRowsRead } from '../support/rowsRead.ts';
 import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
 
@@ -17,12 +17,8 @@ function textsOf(session: Session): string[] {
 }
 
 describe.each(databases)('A session search on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+  const opened = useDatabase(open);
   let world: SessionWorld;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  });
-  afterAll(() => opened.close());
   beforeEach(async () => {
     world = await sessionWorld(opened.database);
   });

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { NO_PENDING_ROUTE, sessionData } from '../../../../src/engine/session/session.ts';
 import type { Parameter } from '../../../../src/infra/postgres/connection/database.ts';
 import { projectStore } from '../../../../src/infra/postgres/projects/projects.ts';
-import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
+import { useDatabase } from '../support/databases.ts';
 import {
   agent,
   BEGIN,
@@ -18,13 +18,9 @@ import {
 
 const PAGE = { limit: 50, offset: 0 };
 
-describe.each(databases)('Sessions on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+describe('Sessions', () => {
+  const opened = useDatabase();
   let world: SessionWorld;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  });
-  afterAll(() => opened.close());
   beforeEach(async () => {
     world = await sessionWorld(opened.database);
   });

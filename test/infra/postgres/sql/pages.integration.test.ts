@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { Page, PageOf } from '../../../../src/base/values/page.ts';
 import { callStore } from '../../../../src/infra/postgres/calls/calls.ts';
 import type { Queryable } from '../../../../src/infra/postgres/connection/database.ts';
 import { historyStore } from '../../../../src/infra/postgres/sessions/history.ts';
 import { webhookDeliveryStore } from '../../../../src/infra/postgres/webhooks/webhookDeliveries.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { OPEN_TIMEOUT_MS, useDatabase } from '../support/databases.ts';
 import { countRowsRead } from '../support/rowsRead.ts';
 import { BEGIN, type SessionWorld, sessionWorld } from '../support/sessions.ts';
 
@@ -13,17 +13,15 @@ const ROWS = 3_000;
 
 type Read = (queries: Queryable, page: Page) => Promise<PageOf<object>>;
 
-describe.each(databases)('Pages on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
+describe('Pages', () => {
+  const opened = useDatabase();
   let world: SessionWorld;
   beforeAll(async () => {
-    opened = await migrated(open);
     world = await sessionWorld(opened.database);
     await sessionWorld(opened.database).then((other) => fill(other, 50));
     await fill(world, ROWS);
     await opened.database.query('ANALYZE calls, session_history, webhook_deliveries');
   }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
 
   /** Three rows have the same time, and times differ by a microsecond. */
   async function fill({ projectId }: SessionWorld, count: number): Promise<void> {

@@ -8,6 +8,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { vector } from '@electric-sql/pglite-pgvector';
+import { afterAll, beforeAll } from 'vitest';
 
 import { lockPath, withLock } from '../../../../scripts/lib/lock.mjs';
 import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
@@ -38,6 +39,21 @@ export const databases: { readonly name: string; readonly open: Open }[] = [
 /** With the newest schema and no rows. */
 export function migrated(open: Open): Promise<OpenDatabase> {
   return open('newest');
+}
+
+/** A database of the tests of one `describe`, with the newest schema and no rows. */
+export function useDatabase(open: Open = openServerDatabase): { readonly database: Database } {
+  let opened: OpenDatabase | undefined;
+  beforeAll(async () => {
+    opened = await migrated(open);
+  }, OPEN_TIMEOUT_MS);
+  afterAll(() => opened?.close());
+  return {
+    get database() {
+      if (!opened) throw new Error('the database is open during tests only');
+      return opened.database;
+    },
+  };
 }
 
 export async function openServerDatabase(contents?: Contents): Promise<OpenDatabase> {

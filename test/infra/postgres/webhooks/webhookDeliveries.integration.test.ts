@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { WebhookDelivery } from '../../../../src/webhooks/deliveryStore.ts';
-import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
+import { useDatabase } from '../support/databases.ts';
 import { BEGIN, later, sessionWorld } from '../support/sessions.ts';
 
 const PAGE = { limit: 50, offset: 0 };
 
-describe.each(databases)('Webhook deliveries on the $name database', ({ open }) => {
-  let opened: OpenDatabase;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  });
-  afterAll(() => opened.close());
+describe('Webhook deliveries', () => {
+  const opened = useDatabase();
   async function scene(historyRetentionDays = 30) {
     const world = await sessionWorld(opened.database, { historyRetentionDays });
     const session = await world.start({ sessionId: 's' });

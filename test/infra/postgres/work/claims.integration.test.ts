@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { claimer, leasedWork, workDepth } from '../../../../src/infra/postgres/work/claims.ts';
 import type { Claim } from '../../../../src/work/work.ts';
-import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { useDatabase } from '../support/databases.ts';
 import { countRowsRead } from '../support/rowsRead.ts';
 import { type SessionWorld, sessionWorld } from '../support/sessions.ts';
 
@@ -13,12 +13,8 @@ const OUTBOX = { name: 'webhook_outbox', key: 'instance_id' } as const;
 const CAPACITY = { rows: 100, perProject: 10, leftByProject: new Map<string, number>() };
 const HOUR_MS = 3_600_000;
 
-describe.each(databases)('Claims on the $name database', ({ name, open }) => {
-  let opened: OpenDatabase;
-  beforeAll(async () => {
-    opened = await migrated(open);
-  }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
+describe('Claims', () => {
+  const opened = useDatabase();
   beforeEach(async () => {
     await opened.database.query('DELETE FROM projects');
   });
@@ -83,21 +79,18 @@ describe.each(databases)('Claims on the $name database', ({ name, open }) => {
     expect(countsOf(await claimer(opened.database, OUTBOX)(NOW, NOW, CAPACITY))).toEqual(due);
   });
 
-  // A server's planner goes by the sizes of tables, and reads small ones whole.
-  if (name === 'server') {
-    test('read as little for a long backlog as for a short one', async () => {
-      const { due, hog } = await addBacklog(4_000);
-      const reads: number[] = [];
-      for (const more of [0, 14_000]) {
-        await addSessions(hog, more, 24 * HOUR_MS);
-        await opened.database.query('ANALYZE webhook_outbox');
-        const counting = countRowsRead(opened.database);
-        expect(countsOf(await claimer(counting, OUTBOX)(NOW, NOW, CAPACITY))).toEqual(due);
-        reads.push(counting.rowsRead);
-      }
-      expect(Math.max(...reads)).toBeLessThan(3_000);
-    });
-  }
+  test('read as little for a long backlog as for a short one', async () => {
+    const { due, hog } = await addBacklog(4_000);
+    const reads: number[] = [];
+    for (const more of [0, 14_000]) {
+      await addSessions(hog, more, 24 * HOUR_MS);
+      await opened.database.query('ANALYZE webhook_outbox');
+      const counting = countRowsRead(opened.database);
+      expect(countsOf(await claimer(counting, OUTBOX)(NOW, NOW, CAPACITY))).toEqual(due);
+      reads.push(counting.rowsRead);
+    }
+    expect(Math.max(...reads)).toBeLessThan(3_000);
+  });
 
   test('visit more projects than one claim can, some at a time', async () => {
     const hog = await world();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import { createSealer } from '../../../../../src/base/sealer.ts';
 import { uuidV7 } from '../../../../../src/base/values/ids.ts';
 import { createStorage } from '../../../../../src/infra/postgres/storage.ts';
@@ -6,7 +6,7 @@ import type { Knowledgebase } from '../../../../../src/knowledge/knowledgebase.t
 import type { IngestionTask } from '../../../../../src/knowledge/stores.ts';
 import type { EmbeddingModelName } from '../../../../../src/models/ports/embedder.ts';
 import { wordVector } from '../../../../support/fakeEmbeddings.ts';
-import { migrated, OPEN_TIMEOUT_MS, type Open, type OpenDatabase } from '../../support/databases.ts';
+import { type Open, useDatabase } from '../../support/databases.ts';
 import { BEGIN } from '../../support/sessions.ts';
 
 export const LOCAL = 'energetic-ai-embeddings-en';
@@ -18,14 +18,12 @@ export const DIMENSIONS: Record<EmbeddingModelName, number> = {
 };
 
 /** A migrated database for the tests of one `describe`, with knowledge of their own. */
-export function useKnowledge(open: Open) {
-  let opened: OpenDatabase;
+export function useKnowledge(open?: Open) {
+  const opened = useDatabase(open);
   let storage: ReturnType<typeof createStorage>;
-  beforeAll(async () => {
-    opened = await migrated(open);
+  beforeAll(() => {
     storage = createStorage(opened.database, createSealer(Buffer.alloc(32, 7)));
-  }, OPEN_TIMEOUT_MS);
-  afterAll(() => opened.close());
+  });
 
   async function addProject() {
     const id = uuidV7();
