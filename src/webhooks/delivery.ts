@@ -11,7 +11,7 @@ export const SHARES = { maxRunning: 100, maxPerProject: 10 } as const;
 /** The time for the answer's text after the headers, which usually come with it. */
 const ANSWER_TEXT_MS = 1_000;
 /** Enough for a message or the head of an error page. */
-export const MAX_ANSWER_CHARACTERS = 2_000;
+const MAX_ANSWER_CHARACTERS = 2_000;
 const MAX_CHARACTER_BYTES = 4;
 /** But for tab and line breaks. */
 const CONTROL_CHARACTER = /[^\P{Cc}\t\r\n]/u;

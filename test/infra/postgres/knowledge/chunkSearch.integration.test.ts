@@ -14,7 +14,6 @@ import type { Knowledgebase } from '../../../../src/knowledge/knowledgebase.ts';
 import type { EmbeddingModelName } from '../../../../src/models/ports/embedder.ts';
 import { wordVector } from '../../../support/fakeEmbeddings.ts';
 import { databases } from '../support/databases.ts';
-import { BEGIN } from '../support/sessions.ts';
 import { DIMENSIONS, LOCAL, useKnowledge } from './support/knowledge.ts';
 
 describe.each(databases)('Chunk search on the $name database', ({ open }) => {
@@ -198,7 +197,6 @@ describe.each(databases)('Chunk search on the $name database', ({ open }) => {
         'text-embedding-3-small',
         ids,
         vectors,
-        BEGIN,
       ]),
     ];
     for (const plan of plans) {
