@@ -1,16 +1,10 @@
 import { readSources } from './docstrings.mjs';
 
 /** The most uses of `Pick<`; a change that removes some lowers it. */
-const MOST_PICKS = 390;
+const MOST_PICKS = 352;
 const MOST_MEMBERS = 12;
 /** Interfaces of dependencies with more members. The list only gets shorter. */
-const WIDE = [
-  'CallRunnerDeps',
-  'ConversationEngineDeps',
-  'InboundCallDeps',
-  'MediaStreamsDeps',
-  'VoiceSessionDeps',
-];
+const WIDE = ['ConversationEngineDeps', 'MediaStreamsDeps', 'VoiceSessionDeps'];
 
 /**
  * Finds interfaces of dependencies with too many members, and too many parts of ports.

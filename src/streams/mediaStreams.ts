@@ -3,7 +3,7 @@ import { CallwayError, invalid } from '../base/errors.ts';
 import type { Clock } from '../base/values/clock.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { VoiceNode } from '../calls/nodes/voiceNodeRegistry.ts';
-import type { StartSessionDeps } from '../calls/setup/startSession.ts';
+import type { ReadAhead } from '../calls/setup/callSessions.ts';
 import type { StreamOpening } from '../conversation/streams/audioStream.ts';
 import { type DialectName, findDialect } from '../dialects/index.ts';
 import { isSignedByTwilio, SIGNATURE_HEADER, type SignedRequest } from '../dialects/twilioSignature.ts';
@@ -93,7 +93,7 @@ export interface MediaStreamsDeps {
   readonly widgetSessions: WidgetSessions;
   readonly tickets: StreamTickets;
   readonly conversations: Pick<ConversationEngine, 'create' | 'find'>;
-  readonly readAhead: StartSessionDeps['readAhead'];
+  readonly readAhead: ReadAhead;
   /** The project's own token; undefined where it has stored none. */
   readonly twilioToken: (projectId: string) => Promise<string | undefined>;
   /** @throws {CallwayError} 503 `voice_unavailable` */

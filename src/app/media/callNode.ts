@@ -1,22 +1,17 @@
-import type { Call } from '../../calls/call.ts';
 import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
+import { NodeCalls } from '../../calls/nodes/nodeCalls.ts';
 import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
-import { type CallMedia, openMediaHeaders } from '../../calls/numbers/callMedia.ts';
+import { openMediaHeaders } from '../../calls/numbers/callMedia.ts';
 import { CallNode } from '../../calls/runner/callNode.ts';
 import { CallRunner } from '../../calls/runner/callRunner.ts';
-import type { CallRunnerDeps } from '../../calls/runner/runningCall.ts';
-import { partyStreamOf, type StreamTargetDeps, streamTargetOf } from '../../calls/runner/streamTarget.ts';
+import { CallStreams, type CallStreamsDeps } from '../../calls/runner/callStreams.ts';
+import type { LogFields } from '../../calls/runner/callTelemetry.ts';
 import { type DialerDeps, dialQueuedCall } from '../../calls/setup/dialer.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../calls/setup/inboundCallHandler.ts';
-import type { StartedSession } from '../../calls/setup/startSession.ts';
 import type { Telephony } from '../../calls/telephony.ts';
-import type { StreamParty } from '../../conversation/streams/audioStream.ts';
-import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import type { NodeContext } from '../node/node.ts';
-import { transferTargetsOf } from '../services/calls.ts';
 import type { Services } from '../services/services.ts';
-import { readerAhead } from '../voice/readAhead.ts';
 import { twilioTokens } from '../voice/streams.ts';
 
 /** What this node's calls run over. */
@@ -25,55 +20,54 @@ export interface CallPaths {
   readonly mediaStreams: MediaStreams;
   readonly voiceNodes: VoiceNodeSelector;
   readonly capacity: NodeCapacity;
-  readonly supervisorUrl: CallRunnerDeps['supervisorUrl'];
+  readonly supervisorUrl: CallStreamsDeps['supervisorUrl'];
 }
-
-type CallServices = Pick<Services, 'calls' | 'conversations' | 'mediaFiles' | 'recordings'>;
 
 /** Builds what runs calls on this node. */
 export function buildCallNode(
   node: NodeContext,
-  { calls, conversations, mediaFiles, recordings }: CallServices,
+  { calls, conversations, mediaFiles, recordings }: Services,
   { telephony, mediaStreams, voiceNodes, capacity, supervisorUrl }: CallPaths,
 ): CallNode {
-  const { config, storage, liveEvents, tracer, callRefusal, makeId, clock } = node;
-  const { phoneNumbers, trunks, history } = storage.stores;
+  const { config, storage, liveEvents, sealer, tracer, callRefusal, makeId, clock } = node;
+  const { phoneNumbers, trunks, history, providerCredentials } = storage.stores;
   const logger = node.logger.child({ part: 'calls' });
-  const onError = (error: unknown, what: string, fields = {}) => logger.warn({ err: error, ...fields }, what);
-  const { nodeId, lock, slots, limiter, finisher, health, queue, bus } = calls;
+  const onError = (error: unknown, what: string, fields: LogFields = {}) =>
+    logger.warn({ err: error, ...fields }, what);
+  const { nodeId, slots, limiter, places, sessions, finisher, health, queue, bus } = calls;
   const metrics = node.metrics.calls;
-  const readAhead = readerAhead(node, conversations);
-  const streams = callStreams(node, conversations, voiceNodes, mediaStreams);
-  const runner = new CallRunner({
-    nodeId,
-    calls: storage.stores.calls,
-    addEvents: history.addEvents,
-    telephony,
-    conversations,
-    readAhead,
-    phoneNumbers,
-    trunks,
-    health,
-    lock,
-    slots,
-    limiter,
-    streamTarget: streams.target,
-    partyStream: streams.party,
-    transferTargets: (call) => transferTargetsOf(conversations, storage.stores.releases, call),
-    holdMusic: (projectId, choice) => mediaFiles.music(projectId, choice),
+  const headerDeps = { open: sealer.open, twilioToken: twilioTokens(providerCredentials) };
+  const streams = new CallStreams({
+    sessions,
+    voiceNodes,
+    openStream: mediaStreams.openForCall,
+    mediaHeaders: (projectId, media) => openMediaHeaders(projectId, media, headerDeps),
+    seal: sealer.seal,
     supervisorUrl,
+    makeId,
+  });
+  const nodeCalls = new NodeCalls({
+    nodeId,
+    capacity,
+    calls: storage.stores.calls,
+    history,
     recordings: recordings.calls,
     finisher,
-    metrics,
-    liveEvents,
-    onEnded({ id }) {
-      capacity.release(id);
-      voiceNodes.forget(id);
-    },
+  });
+  const log = (fields: LogFields, message: string, level: 'info' | 'warn' = 'info') =>
+    logger[level](fields, message);
+  const runner = new CallRunner({
+    calls: nodeCalls,
+    telephony,
+    trunks: { phoneNumbers, trunks, health },
+    limiter,
+    places,
+    sessions,
+    streams,
+    mediaFiles,
+    telemetry: { tracer, metrics, liveEvents, now: clock.now, log },
     makeId,
     clock,
-    tracer,
-    log: (fields, message, level = 'info') => logger[level](fields, message),
     onError,
   });
   const dialerDeps: DialerDeps = {
@@ -92,16 +86,12 @@ export function buildCallNode(
     onError,
   };
   const inboundDeps: InboundCallDeps = {
-    nodeId,
-    calls: storage.stores.calls,
+    calls: nodeCalls,
     conversations,
-    readAhead,
-    slots,
-    limiter,
-    capacity,
+    sessions,
+    places,
     metrics,
     runner,
-    finisher,
     liveEvents,
     callRefusal,
     clock,
@@ -120,26 +110,4 @@ export function buildCallNode(
     clock,
     onError,
   });
-}
-
-/** Where the audio of calls goes: to a voice node, or to a customer's bot. */
-function callStreams(
-  { storage, sealer, makeId }: NodeContext,
-  conversations: ConversationEngine,
-  voiceNodes: VoiceNodeSelector,
-  mediaStreams: MediaStreams,
-) {
-  const headerDeps = { open: sealer.open, twilioToken: twilioTokens(storage.stores.providerCredentials) };
-  const targetDeps: StreamTargetDeps = {
-    conversations,
-    voiceNodes,
-    openStream: mediaStreams.openForCall,
-    mediaHeaders: (projectId: string, media: CallMedia) => openMediaHeaders(projectId, media, headerDeps),
-    seal: sealer.seal,
-    makeId,
-  };
-  return {
-    target: (call: Call, started: StartedSession | undefined) => streamTargetOf(targetDeps, call, started),
-    party: (call: Call, party: StreamParty) => partyStreamOf(targetDeps, call, party),
-  };
 }

@@ -1,8 +1,7 @@
-import type { TransferTargetInput } from '../../agents/transferTarget.ts';
 import type { CallService } from '../../api/ports.ts';
 import { TIME_ZONE_DATA } from '../../base/values/numberTimeZones.ts';
-import type { Call } from '../../calls/call.ts';
 import { CallLimiter } from '../../calls/limits/callLimiter.ts';
+import { CallPlaces } from '../../calls/limits/callPlaces.ts';
 import { CallRequests } from '../../calls/nodes/callRequests.ts';
 import { type CallSweeperDeps, startCallSweeper } from '../../calls/nodes/callSweeper.ts';
 import { notifyTrunksChanged } from '../../calls/nodes/nodeBus.ts';
@@ -11,11 +10,10 @@ import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { CallControl } from '../../calls/runner/callControl.ts';
 import { CallFinisher, type CallFinisherDeps } from '../../calls/runner/callFinisher.ts';
 import { type AcceptCallDeps, acceptCall } from '../../calls/setup/acceptCall.ts';
+import { CallSessions } from '../../calls/setup/callSessions.ts';
 import { type DueCallsDeps, dueCallsWork } from '../../calls/setup/dueCalls.ts';
 import { readTrunkHealth } from '../../calls/trunks/trunkHealth.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
-import { CHECKPOINT_STALE_MS, recoverInterruptedTurn } from '../../engine/session/interruptedTurn.ts';
-import type { ReleaseStore } from '../../engine/session/releases.ts';
 import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
 import { redisTrunkSlots } from '../../infra/redis/limits/trunkSlots.ts';
 import { redisLeases } from '../../infra/redis/locks/leases.ts';
@@ -27,6 +25,7 @@ import { redisCallQueue } from '../../infra/redis/queues/callQueue.ts';
 import { Worker } from '../../work/worker.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import type { NodeContext } from '../node/node.ts';
+import { readerAhead } from '../voice/readAhead.ts';
 
 type SharedPorts = ReturnType<typeof redisPorts>;
 
@@ -36,6 +35,8 @@ export interface BuiltCalls extends SharedPorts {
   readonly control: CallControl;
   readonly requests: CallRequests;
   readonly limiter: CallLimiter;
+  readonly places: CallPlaces;
+  readonly sessions: CallSessions;
   readonly finisher: CallFinisher;
   readonly nodeId: string;
   /** Starts ending what failed nodes have left, and placing scheduled calls; for the role `worker`. */
@@ -67,25 +68,23 @@ export function buildCalls(
     metrics: node.metrics.calls,
     onRefused: (projectId, reason) => logger.warn({ projectId, reason }, 'call refused'),
   });
+  const places = new CallPlaces({ lock, slots, limiter, onError });
+  const sessions = new CallSessions({
+    conversations,
+    releases: storage.stores.releases,
+    recovery: { sessions: storage.stores.sessions, checkpoints: node.turnCheckpoints, clock },
+    readAhead: readerAhead(node, conversations),
+    onError,
+  });
   const finisher = new CallFinisher({
     calls,
-    conversations,
+    sessions,
+    places,
     recordFact,
-    recoverInterruptedTurn: ({ projectId, sessionId }) =>
-      recoverInterruptedTurn(
-        { sessions: storage.stores.sessions, checkpoints: node.turnCheckpoints, clock },
-        projectId,
-        sessionId,
-        CHECKPOINT_STALE_MS,
-      ),
-    lock,
-    slots,
-    limiter,
     usage: node.usage,
     liveEvents,
     recordingUrl: (key) => recordings.url(key),
     now: clock.now,
-    onError,
   });
   const requests = new CallRequests({ bus, clock, makeId });
   const control = new CallControl({
@@ -93,7 +92,7 @@ export function buildCalls(
     finisher,
     queue,
     limiter,
-    transferTargets: (call) => transferTargetsOf(conversations, storage.stores.releases, call),
+    sessions,
     hasMedia: async (projectId, mediaId) =>
       (await storage.stores.mediaFiles.find(projectId, mediaId)) !== undefined,
     hasTrunk: async (projectId, trunkId) =>
@@ -121,6 +120,8 @@ export function buildCalls(
   return {
     ...ports,
     limiter,
+    places,
+    sessions,
     finisher,
     control,
     requests,
@@ -141,17 +142,6 @@ export function buildCalls(
     },
     close: () => lifecycle.close(),
   };
-}
-
-/** Returns the transfer targets of the release that the call's session runs on. */
-export async function transferTargetsOf(
-  conversations: Pick<ConversationEngine, 'find'>,
-  releases: ReleaseStore,
-  { projectId, sessionId }: Call,
-): Promise<readonly TransferTargetInput[] | null> {
-  const session = await conversations.find(projectId, sessionId);
-  const release = session && (await releases.find(projectId, session.releaseId));
-  return release?.agent.transferTargets ?? null;
 }
 
 function redisPorts({ redis, connectSubscriber, jobs, nodeId, storage: { stores }, onError }: NodeContext) {

@@ -4,7 +4,7 @@ import type {
   ProviderCredentials,
 } from '../../agents/speech/providerCredentials.ts';
 import type { Sealer } from '../../base/sealer.ts';
-import type { StartSessionDeps } from '../../calls/setup/startSession.ts';
+import type { ReadAhead as Reader } from '../../calls/setup/callSessions.ts';
 import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { ThreadContext } from '../node/threadContext.ts';
@@ -27,7 +27,7 @@ export interface ReadAheadDeps {
 export function readerAhead(
   { storage, sealer, onError }: ReadAheadDeps,
   conversations: Pick<ConversationEngine, 'releaseOf'>,
-): StartSessionDeps['readAhead'] {
+): Reader {
   return async (projectId, starting) => {
     try {
       const reading = starting.then(

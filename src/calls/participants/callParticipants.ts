@@ -2,14 +2,13 @@ import type { TransferTarget } from '../../agents/transferTarget.ts';
 import { CallwayError, notFound } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MakeId } from '../../base/values/ids.ts';
-import type { HistoryEvent } from '../../engine/session/session.ts';
-import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import type { Call } from '../call.ts';
-import { participantEvent } from '../callEvents.ts';
 import type { BilledLeg } from '../limits/callLimiter.ts';
-import type { CallTransfersDeps } from '../transfer/callTransfers.ts';
-import { HoldMusicPlayer } from '../transfer/holdMusicPlayer.ts';
+import type { CallTelemetry } from '../runner/callTelemetry.ts';
+import type { CallWriter } from '../runner/callWriter.ts';
+import type { CallParties } from '../transfer/callParties.ts';
+import type { HoldMusicPlayer } from '../transfer/holdMusicPlayer.ts';
 import {
   MAX_PARTICIPANTS,
   type Participant,
@@ -19,12 +18,13 @@ import {
 } from './participant.ts';
 import { ParticipantLeg } from './participantLeg.ts';
 
-export interface CallParticipantsDeps extends Pick<CallTransfersDeps, 'dialTarget' | 'holdMusic'> {
+export interface CallParticipantsDeps {
   readonly call: Call;
   /** Returns the answered call's media session. @throws {CallwayError} 409 `call_not_in_progress`. */
   readonly media: () => MediaSession;
-  readonly addEvent: (event: HistoryEvent) => void;
-  readonly liveEvents?: LiveEvents | undefined;
+  readonly parties: CallParties;
+  readonly writer: CallWriter;
+  readonly telemetry: CallTelemetry;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly onError: (error: unknown, what: string) => void;
@@ -41,7 +41,7 @@ export class CallParticipants {
 
   constructor(deps: CallParticipantsDeps) {
     this.#deps = deps;
-    this.#music = new HoldMusicPlayer(() => deps.holdMusic('default'), deps.onError);
+    this.#music = deps.parties.music();
   }
 
   /** Talk time so far. A leg keeps its index. */
@@ -74,12 +74,12 @@ export class CallParticipants {
       const message = `The call has ${MAX_PARTICIPANTS} participants, which is the most`;
       throw new CallwayError('conflict', 'too_many_participants', message);
     }
-    const { call, dialTarget, clock, makeId, onError } = this.#deps;
+    const { call, parties, clock, makeId, onError } = this.#deps;
     const ringTimeoutMs = call.settings.ringTimeoutSeconds * 1000;
     const leg: ParticipantLeg = new ParticipantLeg(
       {
         media,
-        dial: () => dialTarget(target, { bridgeWith: media, ringTimeoutMs }),
+        dial: () => parties.dial(target, { bridgeWith: media, ringTimeoutMs }),
         onJoined: () => this.#report('joined', leg.state),
         music: this.#music,
         clock,
@@ -134,11 +134,15 @@ export class CallParticipants {
   /** Reports an action to the history and to live events. */
   #report(what: ReportedAction, participant: Participant, reason?: string): void {
     this.#note(what, participant, reason);
-    this.#deps.liveEvents?.publish(participantEvent(what, this.#deps.call, participant, reason));
+    this.#deps.telemetry.participant(what, participant, reason);
   }
 
   #note(action: ParticipantAction, { id, to, muted, held }: Participant, reason?: string): void {
     const data = { action, participantId: id, to, muted, held, reason };
-    this.#deps.addEvent({ type: 'participant', at: new Date(this.#deps.clock.now()).toISOString(), data });
+    this.#deps.writer.addEvent({
+      type: 'participant',
+      at: new Date(this.#deps.clock.now()).toISOString(),
+      data,
+    });
   }
 }

@@ -1,5 +1,5 @@
 import { type GivenTargets, type TransferOptions, transferOrder } from '../../agents/transferOptions.ts';
-import { allowedTarget, type TransferTarget, type TransferTargetInput } from '../../agents/transferTarget.ts';
+import { allowedTarget, type TransferTarget } from '../../agents/transferTarget.ts';
 import { CallwayError, invalid, isUnavailable, notFound } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
@@ -12,6 +12,7 @@ import type { CallRequests } from '../nodes/callRequests.ts';
 import type { NodeBus } from '../nodes/nodeBus.ts';
 import type { Participant } from '../participants/participant.ts';
 import type { CallQueue } from '../setup/callQueue.ts';
+import type { CallSessions } from '../setup/callSessions.ts';
 import { notListed, requireSensible, transferInProgress } from '../transfer/transferPlan.ts';
 import { requireTransferTargets } from '../transfer/transferTarget.ts';
 import type { CallFinisher } from './callFinisher.ts';
@@ -32,8 +33,7 @@ export interface CallControlDeps {
   readonly finisher: CallFinisher;
   readonly queue: CallQueue;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
-  /** Returns the transfer targets of the session's agent; null allows all targets. */
-  readonly transferTargets: (call: Call) => Promise<readonly TransferTargetInput[] | null>;
+  readonly sessions: CallSessions;
   /** Returns true when the project has this trunk. */
   readonly hasTrunk: (projectId: string, trunkId: string) => Promise<boolean>;
   /** Returns true when the project has this file. */
@@ -168,8 +168,8 @@ export class CallControl {
 
   /** @returns The targets, with the trunks of the agent's `transferTargets`. */
   async #requireAllowed(call: Call, targets: readonly TransferTarget[]): Promise<readonly TransferTarget[]> {
-    const { limiter, transferTargets, hasTrunk } = this.#deps;
-    const allowed = await transferTargets(call);
+    const { limiter, sessions, hasTrunk } = this.#deps;
+    const allowed = await sessions.transferTargets(call);
     const checked: TransferTarget[] = [];
     for (const target of targets) {
       await limiter.requireAllowedDestination(call.projectId, target.to);

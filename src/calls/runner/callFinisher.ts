@@ -1,5 +1,4 @@
 import type { UsageCounter } from '../../agents/accounts/usage.ts';
-import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import {
@@ -14,10 +13,9 @@ import {
 import { callEnded, recordingReady } from '../callEvents.ts';
 import { callPolicy } from '../callPolicy.ts';
 import type { CallStore } from '../callStore.ts';
-import type { CallLimiter } from '../limits/callLimiter.ts';
-import type { NumberLock } from '../setup/numberLock.ts';
+import type { CallPlaces } from '../limits/callPlaces.ts';
+import type { CallSessions } from '../setup/callSessions.ts';
 import { type TransferReport, transferEvent, transferLiveEvent } from '../transfer/transferReport.ts';
-import type { TrunkSlots } from '../trunks/trunkSlots.ts';
 
 /** The end of a call, as it is stored. */
 export interface CallEnd extends CallChange {
@@ -28,26 +26,21 @@ export interface CallEnd extends CallChange {
 }
 
 export interface CallFinisherDeps {
-  readonly calls: Pick<CallStore, 'find' | 'update' | 'completeRecording' | 'markSettled'>;
-  readonly conversations: Pick<ConversationEngine, 'find' | 'end'>;
+  readonly calls: CallStore;
+  readonly sessions: CallSessions;
+  readonly places: CallPlaces;
   /** Records for the webhooks that this has happened, and wakes what sends them. */
   readonly recordFact: (
     instanceId: string,
     event: 'call.ended' | 'recording.ready',
     at: Date,
   ) => Promise<void>;
-  readonly lock: NumberLock;
-  readonly slots: TrunkSlots;
-  readonly limiter: Pick<CallLimiter, 'endCall'>;
   readonly usage: UsageCounter;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   /** Returns a signed link. Default: no link. @param key - The stored recording's key. */
   readonly recordingUrl?: (key: string) => string;
-  /** Stores what was said in a turn whose node failed. */
-  readonly recoverInterruptedTurn: (call: Pick<Call, 'projectId' | 'sessionId'>) => Promise<void>;
   readonly now: () => number;
-  readonly onError: (error: unknown, what: string) => void;
 }
 
 type CallKey = Pick<Call, 'projectId' | 'id'>;
@@ -100,9 +93,9 @@ export class CallFinisher {
 
   /** Does what is left to do for an ended call. */
   async settle(call: Call): Promise<void> {
-    const { recordFact, now, calls } = this.#deps;
-    await this.#releaseSlots(call);
-    await this.#endSession(call);
+    const { places, sessions, recordFact, now, calls } = this.#deps;
+    await places.release(call);
+    await sessions.end(call);
     await recordFact(call.instanceId, 'call.ended', new Date(call.endedAt ?? now()));
     if (expectsRecording(call)) {
       // Continued by completeRecording.
@@ -138,30 +131,6 @@ export class CallFinisher {
     if (!call || !isFinal(call.status)) return undefined;
     await this.settle(call);
     return call;
-  }
-
-  async #releaseSlots({ id, projectId, toNumber, trunkId, direction }: Call): Promise<void> {
-    const { lock, slots, limiter, onError } = this.#deps;
-    const outcomes = await Promise.allSettled([
-      direction === 'outbound' ? lock.release(projectId, toNumber, id) : undefined,
-      trunkId === null ? undefined : slots.release(trunkId, id),
-      limiter.endCall({ id, projectId }),
-    ]);
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected')
-        onError(outcome.reason, 'lock or slot of a call not released, it expires');
-    }
-  }
-
-  async #endSession(call: Call): Promise<void> {
-    const { conversations, recoverInterruptedTurn, onError } = this.#deps;
-    const session = await conversations.find(call.projectId, call.sessionId);
-    // The session id may have been used again.
-    if (session?.instanceId !== call.instanceId) return;
-    await recoverInterruptedTurn(call).catch((error: unknown) =>
-      onError(error, 'interrupted turn not recovered'),
-    );
-    await conversations.end(call.projectId, call.sessionId, 'call_ended');
   }
 }
 

@@ -1,9 +1,8 @@
 import type { Clock, Timer } from '../../base/values/clock.ts';
-import { type Call, isFinal } from '../call.ts';
-import { callPolicy } from '../callPolicy.ts';
-import type { CallStore } from '../callStore.ts';
+import type { Call } from '../call.ts';
 import type { BilledLeg, CallLimiter } from '../limits/callLimiter.ts';
-import type { NumberLock } from '../setup/numberLock.ts';
+import type { CallPlaces } from '../limits/callPlaces.ts';
+import type { NodeCalls } from '../nodes/nodeCalls.ts';
 import type { TrunkChannel } from '../trunks/trunkSlots.ts';
 import type { HangupIntent } from './callResult.ts';
 
@@ -11,10 +10,9 @@ import type { HangupIntent } from './callResult.ts';
 const RENEW_MS = 15_000;
 
 export interface CallLeasesDeps {
-  readonly nodeId: string;
-  readonly calls: Pick<CallStore, 'find'>;
-  readonly lock: NumberLock;
-  readonly limiter: Pick<CallLimiter, 'renewSlot' | 'recordUsage' | 'mayContinue'>;
+  readonly calls: NodeCalls;
+  readonly places: CallPlaces;
+  readonly limiter: CallLimiter;
   readonly clock: Clock;
 }
 
@@ -33,7 +31,7 @@ export interface LeasedCall {
 export class CallLeases {
   readonly #deps: CallLeasesDeps;
   readonly #call: Call;
-  readonly #channels: readonly TrunkChannel[];
+  readonly #channels: () => readonly TrunkChannel[];
   readonly #live: LeasedCall;
   readonly #onError: (error: unknown, what: string) => void;
   #timer: Timer;
@@ -43,7 +41,7 @@ export class CallLeases {
   constructor(
     deps: CallLeasesDeps,
     call: Call,
-    channels: readonly TrunkChannel[],
+    channels: () => readonly TrunkChannel[],
     live: LeasedCall,
     onError: (error: unknown, what: string) => void,
   ) {
@@ -75,7 +73,7 @@ export class CallLeases {
 
   async #renew(): Promise<void> {
     // The database answers also while Redis is away.
-    await this.#renewLeases().catch(this.#failed);
+    await this.#deps.places.renew(this.#call, this.#channels()).catch(this.#failed);
     await this.#readRequests().catch(this.#failed);
     await this.#recordUsage();
     const isBilled = Object.values(this.#recorded)
@@ -85,21 +83,9 @@ export class CallLeases {
       this.#live.hangUp('max_duration');
   }
 
-  async #renewLeases(): Promise<void> {
-    const { direction, projectId, toNumber, id } = this.#call;
-    const { lock, limiter } = this.#deps;
-    if (direction === 'outbound' && !(await lock.renew(projectId, toNumber, id))) {
-      // Lost with a failover of Redis.
-      await lock.acquire(projectId, toNumber, id);
-    }
-    for (const channel of this.#channels) await channel.renew();
-    if (callPolicy(this.#call).countsUsage) await limiter.renewSlot(this.#call);
-  }
-
   async #readRequests(): Promise<void> {
-    const stored = await this.#deps.calls.find(this.#call.projectId, this.#call.id);
-    if (stored?.nodeId !== this.#deps.nodeId || isFinal(stored.status)) this.#live.hangUp('node_lost');
-    else if (stored.hangupRequested) this.#live.hangUp('api_hangup');
+    const reason = await this.#deps.calls.hangupReason(this.#call);
+    if (reason) this.#live.hangUp(reason);
   }
 
   async #recordUsage(): Promise<void> {

@@ -1,7 +1,7 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Call } from '../call.ts';
 import type { CallAnswer, CallRequest } from '../nodes/callRequest.ts';
-import type { StartedSession } from '../setup/startSession.ts';
+import type { StartedSession } from '../setup/callSessions.ts';
 import type { CallLeg } from '../telephony.ts';
 import type { Trunk } from '../trunks/trunk.ts';
 import { type CallState, inboundCall, outboundCall } from './callMachine.ts';
@@ -57,7 +57,12 @@ export class CallRunner {
   }
 
   #start(call: Call, trunks: readonly Trunk[], initial: CallState, started?: StartedSession): LiveCall {
-    const onClosed = () => this.#live.delete(call.id);
+    const { calls, streams } = this.#deps;
+    const onClosed = () => {
+      this.#live.delete(call.id);
+      calls.leave(call.id);
+      streams.forget(call.id);
+    };
     const { live } = new RunningCall(this.#deps, call, trunks, initial, started, onClosed);
     this.#live.set(call.id, live);
     return live;

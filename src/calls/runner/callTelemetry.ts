@@ -2,9 +2,11 @@ import { type Span, type Tracer, traceLogFields } from '../../base/tracing.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 import { type Call, orderedAt } from '../call.ts';
-import { callEvent } from '../callEvents.ts';
+import { callEvent, participantEvent } from '../callEvents.ts';
 import type { CallMetrics, SetupPhase } from '../callMetrics.ts';
+import { callPolicy } from '../callPolicy.ts';
 import { maskNumber } from '../numbers/number.ts';
+import type { Participant, ReportedAction } from '../participants/participant.ts';
 import { type TransferReport, transferLiveEvent } from '../transfer/transferReport.ts';
 import type { CallResult } from './callResult.ts';
 
@@ -12,7 +14,7 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface CallTelemetryDeps {
   readonly tracer: Tracer;
-  readonly metrics: Pick<CallMetrics, 'callStarted' | 'setupPhase' | 'callEnded'>;
+  readonly metrics: CallMetrics;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly now: () => number;
@@ -32,6 +34,7 @@ export interface CallTelemetryDeps {
 export class CallTelemetry {
   readonly #deps: CallTelemetryDeps;
   readonly #call: Call;
+  readonly #liveEvents: LiveEvents | undefined;
   readonly #attributes: Record<string, string>;
   readonly #startMs: number;
   readonly #span: Span;
@@ -52,6 +55,7 @@ export class CallTelemetry {
     const { id, projectId, sessionId, direction, fromNumber, toNumber, settings } = call;
     this.#deps = deps;
     this.#call = call;
+    this.#liveEvents = callPolicy(call).publishesEvents ? deps.liveEvents : undefined;
     this.#trunkId = call.trunkId;
     this.#sipCallId = call.sipCallId;
     this.#attributes = { 'callway.call.id': id, 'callway.project.id': projectId, 'session.id': sessionId };
@@ -115,7 +119,7 @@ export class CallTelemetry {
   transfer(report: TransferReport, isOver: boolean): void {
     const { projectId, sessionId, id: callId } = this.#call;
     const event = transferLiveEvent(report);
-    if (event) this.#deps.liveEvents?.publish({ ...event, projectId, sessionId, callId });
+    if (event) this.#liveEvents?.publish({ ...event, projectId, sessionId, callId });
     if (!isOver) return;
     const { to, status, mode, by, outcome, reason } = report;
     this.#transfer = status === 'joined' ? 'done' : 'failed';
@@ -123,6 +127,10 @@ export class CallTelemetry {
     const fields = { ...this.#logFields, target: maskNumber(to), mode, by, ...why };
     if (status === 'joined') this.#deps.log(fields, 'call transferred');
     else this.#deps.log(fields, 'transfer failed', 'warn');
+  }
+
+  participant(what: ReportedAction, participant: Participant, reason?: string): void {
+    this.#liveEvents?.publish(participantEvent(what, this.#call, participant, reason));
   }
 
   /** The first packet with the agent's audio was sent. */
@@ -157,7 +165,7 @@ export class CallTelemetry {
   }
 
   #publish(type: 'call.ringing' | 'call.answered' | 'call.held' | 'call.resumed'): void {
-    this.#deps.liveEvents?.publish(callEvent(type, { ...this.#call, trunkId: this.#trunkId }));
+    this.#liveEvents?.publish(callEvent(type, { ...this.#call, trunkId: this.#trunkId }));
   }
 
   #nextPhase(name: string, attributes = {}): void {

@@ -1,18 +1,20 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { Timer } from '../../base/values/clock.ts';
+import type { Clock, Timer } from '../../base/values/clock.ts';
+import type { MakeId } from '../../base/values/ids.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
-import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import { type MediaSamples, MediaSeries } from '../../media/mediaSamples.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
 import { type Call, RECORDING_RUNS } from '../call.ts';
 import { callPolicy } from '../callPolicy.ts';
 import type { CallAnswer, CallRequest, CallRequestTypes } from '../nodes/callRequest.ts';
-import { CallParticipants, type CallParticipantsDeps } from '../participants/callParticipants.ts';
-import type { StartedSession } from '../setup/startSession.ts';
+import { CallParticipants } from '../participants/callParticipants.ts';
+import type { StartedSession } from '../setup/callSessions.ts';
 import type { CallLeg, LegEnd } from '../telephony.ts';
-import { CallTransfers, type CallTransfersDeps } from '../transfer/callTransfers.ts';
+import type { CallParties } from '../transfer/callParties.ts';
+import { CallTransfers } from '../transfer/callTransfers.ts';
 import { transferInProgress } from '../transfer/transferPlan.ts';
+import { CallAgentStream } from './callAgentStream.ts';
 import type { LeasedCall } from './callLeases.ts';
 import {
   type CallEffect,
@@ -22,22 +24,19 @@ import {
   transitionCall,
 } from './callMachine.ts';
 import type { CallResult, HangupIntent } from './callResult.ts';
+import type { CallStreams } from './callStreams.ts';
 import type { CallTelemetry } from './callTelemetry.ts';
 import type { CallWriter } from './callWriter.ts';
 import type { DialedLeg, OutboundLegs } from './outboundLegs.ts';
-import { SupervisedCall, type SupervisedCallDeps } from './supervisedCall.ts';
+import { SupervisedCall } from './supervisedCall.ts';
 
-export interface LiveCallDeps
-  extends Pick<CallTransfersDeps, 'requireAllowedDestination' | 'dialTarget' | 'partyStream' | 'holdMusic'>,
-    Pick<SupervisedCallDeps, 'clock' | 'supervisorUrl' | 'makeId'>,
-    Pick<CallParticipantsDeps, 'liveEvents'> {
+export interface LiveCallDeps {
   readonly telemetry: CallTelemetry;
-  readonly writer: Pick<CallWriter, 'update' | 'addEvent'>;
-  readonly outboundLegs: Pick<OutboundLegs, 'next'>;
-  /** Returns the destination of the call's audio. It is called for each attempt. */
-  readonly streamTarget: (call: Call, started: StartedSession | undefined) => Promise<StreamTarget>;
-  /** A file for the recording; undefined for no recording. */
-  readonly recordingPath: (call: Call) => string | undefined;
+  readonly writer: CallWriter;
+  readonly outboundLegs: OutboundLegs;
+  readonly parties: CallParties;
+  readonly streams: CallStreams;
+  readonly recordingPath: string;
   /** Leg and audio are closed. Never rejects. */
   readonly finish: (
     result: CallResult,
@@ -45,6 +44,8 @@ export interface LiveCallDeps
     endedAt: string,
     samples: MediaSamples,
   ) => Promise<void>;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -66,6 +67,7 @@ export class LiveCall {
   readonly #timers = new Set<Timer>();
   readonly #resolveEnded: () => void;
   readonly #supervised: SupervisedCall;
+  readonly #agent: CallAgentStream;
   readonly #participants: CallParticipants;
   readonly #series = new MediaSeries();
   /** Aborted when this node hangs up. */
@@ -79,10 +81,6 @@ export class LiveCall {
   #answeredAtMs: number | undefined;
   /** Settles when the agent's last digits were sent. */
   #digitsSent: Promise<void> | undefined;
-  /** True while the agent stream's target allows another attempt. */
-  #canReconnect = true;
-  /** The session that was started for the first stream. */
-  #started: StartedSession | undefined;
 
   /** @param started - The session of an inbound call, from while the phone rang. */
   constructor(call: Call, initial: CallState, deps: LiveCallDeps, started?: StartedSession) {
@@ -94,27 +92,17 @@ export class LiveCall {
     this.#call = call;
     this.#state = initial;
     this.#deps = deps;
-    this.#started = started;
-    const { clock, makeId, writer, liveEvents, dialTarget, holdMusic, onError } = deps;
+    const { telemetry, writer, parties, streams, clock, makeId, onError } = deps;
     const media = () => this.#requireMedia();
-    this.#transfers = new CallTransfers(call, {
-      telemetry: deps.telemetry,
-      writer,
-      requireAllowedDestination: deps.requireAllowedDestination,
-      dialTarget,
-      partyStream: deps.partyStream,
-      holdMusic,
-      dispatch: (event) => this.#dispatch(event),
-      clock,
-      onError,
-    });
+    const state = () => this.#state;
+    const dispatch = (event: CallEvent) => this.#dispatch(event);
+    this.#transfers = new CallTransfers(call, { parties, writer, telemetry, dispatch, clock, onError });
     this.#participants = new CallParticipants({
       call,
       media,
-      dialTarget,
-      holdMusic,
-      addEvent: (event) => writer.addEvent(event),
-      liveEvents,
+      parties,
+      writer,
+      telemetry,
       clock,
       makeId,
       onError,
@@ -122,15 +110,24 @@ export class LiveCall {
     this.#supervised = new SupervisedCall({
       call,
       media,
-      state: () => this.#state,
+      state,
       participants: this.#participants,
-      store: (change, event) => writer.update(change, event),
-      supervisorUrl: deps.supervisorUrl,
+      writer,
+      streams,
       onTakeover: (isTakenOver) => this.#dispatch({ type: 'takeover', isTakenOver }),
       clock,
       makeId,
       onError,
     });
+    this.#agent = new CallAgentStream({
+      streams,
+      supervised: this.#supervised,
+      state,
+      dispatch,
+      addError: (code, message) => this.#addEvent('error', { code, message }),
+      onError,
+    });
+    this.#agent.bring(started);
   }
 
   /** Starts an outbound call. */
@@ -240,8 +237,8 @@ export class LiveCall {
         this.#start();
         break;
       case 'open_stream':
-        if (effect.afterMs > 0) this.#after(effect.afterMs, () => void this.#openStream());
-        else void this.#openStream();
+        if (effect.afterMs > 0) this.#after(effect.afterMs, () => this.#openStream());
+        else this.#openStream();
         break;
       case 'transfer':
         // Only answered calls are transferred, and they have both.
@@ -274,7 +271,7 @@ export class LiveCall {
       return;
     }
     const { trunk, leg, started } = dialed;
-    this.#started = started;
+    this.#agent.bring(started);
     this.#deps.telemetry.dialing(trunk.id, leg.sipCallId);
     const at = this.#now();
     this.#startedAt ??= at;
@@ -312,37 +309,17 @@ export class LiveCall {
   #start(): void {
     const { maxDurationSeconds, record } = this.#call.settings;
     this.#after(maxDurationSeconds * 1000, () => this.hangUp('max_duration'));
-    const path = record ? this.#deps.recordingPath(this.#call) : undefined;
-    if (path === undefined) return;
-    this.#leg?.media?.startRecording({ path }).catch((error: unknown) => {
+    if (!record) return;
+    this.#leg?.media?.startRecording({ path: this.#deps.recordingPath }).catch((error: unknown) => {
       this.#deps.onError(error, 'recording not started');
       this.#addEvent('error', { code: 'recording_failed', message: 'The recording could not be started' });
     });
   }
 
-  async #openStream(): Promise<void> {
+  #openStream(): void {
     const { media, trunkId = null } = this.#leg ?? {};
-    if (!media || this.#state.phase !== 'connecting') return;
-    const started = this.#started;
-    this.#started = undefined;
-    try {
-      const call = callPolicy(this.#call).hasTrunk ? { ...this.#call, trunkId } : this.#call;
-      const target = await this.#deps.streamTarget(call, started);
-      this.#canReconnect = target.canReconnect;
-      const controls = this.#supervised.agentControls;
-      await media.startStream(target, controls);
-      this.#dispatch({ type: 'stream_open' });
-      this.#supervised.tellSince(controls);
-    } catch (error) {
-      // The call ended meanwhile.
-      if (this.#state.phase !== 'connecting') return;
-      this.#deps.onError(error, 'agent stream not opened');
-      // Once, however often it is tried.
-      if (this.#state.streamAttempts === 1)
-        this.#addEvent('error', { code: 'engine_unavailable', message: 'The agent could not be reached' });
-      if (this.#canReconnect) media.awaitAgent().catch(this.#failed('caller not asked to hold'));
-      this.#dispatch({ type: 'stream_failed', isInternal: this.#canReconnect });
-    }
+    const call = callPolicy(this.#call).hasTrunk ? { ...this.#call, trunkId } : this.#call;
+    if (media) void this.#agent.open(call, media);
   }
 
   #handleMedia(media: MediaSession): void {
@@ -352,7 +329,7 @@ export class LiveCall {
       if (command.kind === 'said') this.#supervised.onSaid(command.number);
       else this.#dispatch({ type: 'command', command });
     });
-    media.events.on('streamClosed', ({ how }) => this.#onStreamClosed(how));
+    media.events.on('streamClosed', ({ how }) => this.#agent.onClosed(how));
     media.events.on('firstAgentAudio', () => this.#deps.telemetry.agentAudio());
     media.events.on('sample', (sample) => this.#series.add(sample));
     media.events.on('supervisor', (change) => this.#supervised.onSupervisor(change));
@@ -364,15 +341,6 @@ export class LiveCall {
     media.events.on('recordingFailed', ({ reason }) =>
       this.#addEvent('error', { code: 'recording_failed', message: reason }),
     );
-  }
-
-  #onStreamClosed(how: 'stopped' | 'broken'): void {
-    const canReconnect = this.#canReconnect;
-    if (how === 'broken' && this.#state.phase === 'connected') {
-      const message = `The connection to the agent was lost${canReconnect ? '; reconnecting' : ''}`;
-      this.#addEvent('error', { code: 'engine_lost', message });
-    }
-    this.#dispatch({ type: 'stream_closed', how: canReconnect ? how : 'stopped' });
   }
 
   async #hangUpLeg(withApology: boolean): Promise<void> {

@@ -1,17 +1,20 @@
+import type { Clock } from '../../base/values/clock.ts';
 import type { Call } from '../call.ts';
-import { type StartedSession, type StartSessionDeps, startSession } from '../setup/startSession.ts';
+import type { CallLimiter } from '../limits/callLimiter.ts';
+import type { CallSessions, StartedSession } from '../setup/callSessions.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';
 import type { Trunk } from '../trunks/trunk.ts';
 import type { TrunkChannel } from '../trunks/trunkSlots.ts';
 import type { HangupIntent } from './callResult.ts';
 import type { CallWriter } from './callWriter.ts';
 
-export interface OutboundLegsDeps extends StartSessionDeps {
+export interface OutboundLegsDeps {
   readonly telephony: Telephony;
   readonly channel: TrunkChannel;
-  readonly writer: Pick<CallWriter, 'update'>;
-  readonly now: () => number;
-  readonly allowedRedirects: () => Promise<DialRequest['mayRedirectTo']>;
+  readonly limiter: CallLimiter;
+  readonly sessions: CallSessions;
+  readonly writer: CallWriter;
+  readonly clock: Clock;
 }
 
 export type DialedLeg =
@@ -43,13 +46,13 @@ export class OutboundLegs {
     if (!trunk || (await this.#deps.channel.moveTo(trunk)) > 0) return undefined;
     const refused = this.#isStored ? undefined : await this.#prepareFirst(trunk, signal);
     if (refused) return { hangUp: refused };
-    const mayRedirectTo = await this.#deps.allowedRedirects();
+    const mayRedirectTo = await this.#deps.limiter.allowedRedirects(this.#call.projectId);
     const leg = this.#deps.telephony.dial({ ...this.#requestFor(trunk), mayRedirectTo });
     return { trunk, leg, started: this.#started };
   }
 
   async #prepareFirst(trunk: Trunk, signal: AbortSignal): Promise<HangupIntent | undefined> {
-    this.#started = await startSession(this.#deps, { ...this.#call, trunkId: trunk.id }, signal);
+    this.#started = await this.#deps.sessions.start({ ...this.#call, trunkId: trunk.id }, signal);
     if (signal.aborted) return 'api_hangup';
     const isRejected = this.#started?.session.state.rejectedWith !== undefined;
     return isRejected ? 'rejected' : await this.#storeDialing(trunk);
@@ -57,7 +60,7 @@ export class OutboundLegs {
 
   /** Stored before the first INVITE, so that no other node dials the number again if this one fails. */
   async #storeDialing(trunk: Trunk): Promise<HangupIntent | undefined> {
-    const startedAt = new Date(this.#deps.now()).toISOString();
+    const startedAt = new Date(this.#deps.clock.now()).toISOString();
     const stored = await this.#deps.writer.update({ status: 'dialing', startedAt, trunkId: trunk.id });
     this.#isStored = true;
     if (!stored) return 'node_lost';

@@ -5,11 +5,13 @@ import type { MakeId } from '../../base/values/ids.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { AgentControl } from '../../media/agentStream/streamClient.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
-import type { SupervisorAddress, SupervisorChange } from '../../media/supervision/supervisorStream.ts';
-import { type Call, type CallChange, type Supervision, UNSUPERVISED } from '../call.ts';
+import type { SupervisorChange } from '../../media/supervision/supervisorStream.ts';
+import { type Call, type Supervision, UNSUPERVISED } from '../call.ts';
 import type { CallRequestTypes, SupervisorControl } from '../nodes/callRequest.ts';
 import type { CallParticipants } from '../participants/callParticipants.ts';
 import type { CallState } from './callMachine.ts';
+import type { CallStreams } from './callStreams.ts';
+import type { CallWriter } from './callWriter.ts';
 
 /** The change is shown by the next request, unless the database takes longer. */
 const STORED_TIMEOUT_MS = 1000;
@@ -26,9 +28,8 @@ export interface SupervisedCallDeps {
   readonly media: () => MediaSession;
   readonly state: () => CallState;
   readonly participants: CallParticipants;
-  readonly store: (change: CallChange, event: HistoryEvent) => Promise<unknown>;
-  /** Returns the URL at which other nodes reach a supervisor's place on this one. */
-  readonly supervisorUrl: (address: SupervisorAddress) => Promise<string>;
+  readonly writer: CallWriter;
+  readonly streams: CallStreams;
   /** A supervisor speaks in the agent's place from now on, or no longer. */
   readonly onTakeover: (isTakenOver: boolean) => void;
   readonly clock: Clock;
@@ -96,11 +97,11 @@ export class SupervisedCall {
    */
   admit({ mode, participantId }: CallRequestTypes['supervise'][0]): Promise<string> {
     return this.#inOrder(async (media) => {
-      const { call, supervisorUrl, makeId } = this.#deps;
+      const { call, streams, makeId } = this.#deps;
       if (mode === 'takeover') this.#requireAgent(false);
       const request = { supervisorId: makeId(), callId: call.id, mode };
       const listener = mode === 'whisper' ? this.#listenerTo(participantId) : undefined;
-      return await supervisorUrl(await media.admitSupervisor(request, listener));
+      return await streams.supervisorUrl(await media.admitSupervisor(request, listener));
     });
   }
 
@@ -210,11 +211,11 @@ export class SupervisedCall {
     type: 'supervision' | 'recording',
     data: HistoryEvent['data'] & { readonly action: SupervisionAction | RecordingAction },
   ): Promise<Supervision> {
-    const { store, clock } = this.#deps;
+    const { writer, clock } = this.#deps;
     const supervision = { ...this.#state, ...change };
     this.#state = supervision;
     const at = new Date(clock.now()).toISOString();
-    await withTimeout(clock, store({ supervision }, { type, at, data }), STORED_TIMEOUT_MS);
+    await withTimeout(clock, writer.update({ supervision }, { type, at, data }), STORED_TIMEOUT_MS);
     return supervision;
   }
 }

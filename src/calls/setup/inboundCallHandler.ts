@@ -10,27 +10,21 @@ import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS, 
 import { callEvent } from '../callEvents.ts';
 import type { CallMetrics } from '../callMetrics.ts';
 import { callPolicy } from '../callPolicy.ts';
-import type { CallStore } from '../callStore.ts';
-import type { CallLimiter } from '../limits/callLimiter.ts';
-import type { NodeCapacity } from '../limits/nodeCapacity.ts';
-import type { CallEnd, CallFinisher } from '../runner/callFinisher.ts';
+import type { CallPlaces, Placed } from '../limits/callPlaces.ts';
+import type { NodeCalls } from '../nodes/nodeCalls.ts';
+import type { CallEnd } from '../runner/callFinisher.ts';
 import type { CallRunner } from '../runner/callRunner.ts';
 import type { InboundCall } from '../telephony.ts';
-import type { TrunkSlots } from '../trunks/trunkSlots.ts';
-import { type StartSessionDeps, startSession } from './startSession.ts';
+import type { CallSessions } from './callSessions.ts';
 import { type CalledLine, TEST_CALL_SECONDS, type TestCall, testLine } from './testCall.ts';
 
 export interface InboundCallDeps {
-  readonly nodeId: string;
-  readonly calls: Pick<CallStore, 'insert'>;
-  readonly conversations: Pick<ConversationEngine, 'prepare' | 'start'>;
-  readonly readAhead: StartSessionDeps['readAhead'];
-  readonly slots: TrunkSlots;
-  readonly limiter: Pick<CallLimiter, 'startCall' | 'endCall'>;
-  readonly capacity: NodeCapacity;
-  readonly metrics: Pick<CallMetrics, 'callRefused'>;
+  readonly calls: NodeCalls;
+  readonly conversations: ConversationEngine;
+  readonly sessions: CallSessions;
+  readonly places: CallPlaces;
+  readonly metrics: CallMetrics;
   readonly runner: CallRunner;
-  readonly finisher: CallFinisher;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   /** The reason for which this node takes no calls at the moment: it shuts down, cannot speak, or is overloaded. */
@@ -56,7 +50,7 @@ const RETRY_SOON_SECONDS = 5;
 export async function handleInboundCall(deps: InboundCallDeps, inbound: InboundCall): Promise<void> {
   try {
     const callId = inbound.test?.callId ?? deps.makeId();
-    if (deps.callRefusal() || !deps.capacity.acquire(callId)) {
+    if (deps.callRefusal() || !deps.calls.enter(callId)) {
       deps.metrics.callRefused('node');
       inbound.reject(SERVICE_UNAVAILABLE, 'overloaded', RETRY_SOON_SECONDS);
       return;
@@ -65,7 +59,7 @@ export async function handleInboundCall(deps: InboundCallDeps, inbound: InboundC
     try {
       isRunning = await admit(deps, inbound, callId);
     } finally {
-      if (!isRunning) deps.capacity.release(callId);
+      if (!isRunning) deps.calls.leave(callId);
     }
   } catch (error) {
     deps.onError(error, 'inbound call failed');
@@ -83,8 +77,8 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
   if (test) return await admitTest(deps, inbound, test);
   if (!number) return refuse(NOT_FOUND, 'unknown_number');
   if (!number.inboundEnabled) return refuse(NOT_FOUND, 'number_inactive');
-  const slot = { id: callId, projectId, direction: 'inbound', toNumber } as const;
-  if ((await deps.limiter.startCall(slot)) !== 'started')
+  const placed: Placed = { id: callId, projectId, direction: 'inbound', toNumber, trunkId: trunk.id };
+  if ((await deps.places.takeSlot(placed)) !== 'started')
     return refuse(SERVICE_UNAVAILABLE, 'overloaded', RETRY_SOON_SECONDS);
   // The caller is waiting: independent steps run side by side.
   const preparing = deps.conversations.prepare({
@@ -98,14 +92,14 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
   preparing.catch(() => undefined);
   let isRunning = false;
   try {
-    if ((await deps.slots.acquire(trunk, callId, 'inbound')) > 0) {
+    if (!(await deps.places.takeChannel(trunk, callId))) {
       deps.metrics.callRefused('trunk');
       return refuse(BUSY_HERE, 'overloaded');
     }
     isRunning = await storeAndAnswer(deps, inbound, number, callId, preparing);
     return isRunning;
   } finally {
-    if (!isRunning) await quietly(deps, deps.limiter.endCall(slot), 'project slot not released, it expires');
+    if (!isRunning) await deps.places.release(placed);
   }
 }
 
@@ -154,7 +148,7 @@ async function storeAndAnswer(
       const liveEvents = callPolicy(call).publishesEvents ? deps.liveEvents : undefined;
       liveEvents?.publish(callEvent('call.ringing', call));
       liveEvents?.publish(sessionStarted(prepared.session, prepared.started));
-      const started = await startSession(deps, call, inbound.canceled);
+      const started = await deps.sessions.start(call, inbound.canceled);
       inbound.canceled.throwIfAborted();
       const rejectedWith = started?.session.state.rejectedWith;
       if (rejectedWith === undefined) {
@@ -177,18 +171,15 @@ async function storeAndAnswer(
       );
       throw error;
     }
-    // Its end releases the trunk's channel.
     return false;
   } catch (error) {
-    const releasing = deps.slots.release(inbound.trunk.id, callId);
-    await quietly(deps, releasing, 'trunk channel not released, it expires');
     if (!inbound.canceled.aborted) throw error;
     return false;
   }
 }
 
 function inboundCallOf(
-  { nodeId, clock }: InboundCallDeps,
+  { calls, clock }: InboundCallDeps,
   inbound: InboundCall,
   number: CalledLine,
   callId: string,
@@ -219,7 +210,7 @@ function inboundCallOf(
     },
     createdAt: now,
     startedAt: now,
-    nodeId,
+    nodeId: calls.nodeId,
     isTest: test !== undefined,
   });
 }
@@ -232,11 +223,7 @@ function endUnanswered(deps: InboundCallDeps, call: Call, how: Omit<CallEnd, 'en
   const end: CallEnd = { ...how, endedAt: new Date(deps.clock.now()).toISOString() };
   void retryForever(
     deps.clock,
-    () => deps.finisher.finish(call, deps.nodeId, end),
+    () => deps.calls.end(call, end),
     (failure) => deps.onError(failure, 'end of an unanswered inbound call not stored, retrying'),
   );
-}
-
-async function quietly({ onError }: InboundCallDeps, done: Promise<void>, failed: string): Promise<void> {
-  await done.catch((failure: unknown) => onError(failure, failed));
 }

@@ -1,8 +1,6 @@
-import type { HoldMusicChoice } from '../../agents/transferOptions.ts';
-import type { TransferTarget } from '../../agents/transferTarget.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
-import type { MusicSource } from '../../media/session/holdMusic.ts';
 import { type Call, customerNumber } from '../call.ts';
 import { callPolicy } from '../callPolicy.ts';
 import type { BilledLeg } from '../limits/callLimiter.ts';
@@ -10,7 +8,7 @@ import type { CallEvent } from '../runner/callMachine.ts';
 import type { CallTelemetry } from '../runner/callTelemetry.ts';
 import type { CallWriter } from '../runner/callWriter.ts';
 import type { CallLeg } from '../telephony.ts';
-import { HoldMusicPlayer } from './holdMusicPlayer.ts';
+import type { CallParties } from './callParties.ts';
 import { startTransfer, type Transfer } from './transfer.ts';
 import type { TransferDeps } from './transferDeps.ts';
 import { planTransfer, type TransferPlan } from './transferPlan.ts';
@@ -22,17 +20,13 @@ import {
   transferEvent,
 } from './transferReport.ts';
 
-export interface CallTransfersDeps
-  extends Pick<TransferDeps, 'requireAllowedDestination' | 'partyStream' | 'clock' | 'dispatch' | 'onError'> {
-  /** @see dialTransferTarget */
-  readonly dialTarget: (
-    target: TransferTarget,
-    options: { readonly ringTimeoutMs: number; readonly bridgeWith: MediaSession },
-  ) => AsyncIterable<CallLeg>;
-  /** @returns Undefined for no music. */
-  readonly holdMusic: (choice: HoldMusicChoice) => Promise<MusicSource | undefined>;
-  readonly writer: Pick<CallWriter, 'update' | 'addEvent'>;
-  readonly telemetry: Pick<CallTelemetry, 'transfer'>;
+export interface CallTransfersDeps {
+  readonly parties: CallParties;
+  readonly writer: CallWriter;
+  readonly telemetry: CallTelemetry;
+  readonly dispatch: (event: CallEvent) => void;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, what: string) => void;
 }
 
 /** A transfer that the call machine orders. */
@@ -86,18 +80,14 @@ export class CallTransfers {
       this.#noteOnly(plan);
       return;
     }
-    const { requireAllowedDestination, dialTarget, partyStream, holdMusic, clock, dispatch, onError } =
-      this.#deps;
+    const { parties, clock, dispatch, onError } = this.#deps;
     const deps: TransferDeps = {
       leg,
       media,
       caller: customerNumber(this.#call),
-      music: new HoldMusicPlayer(() => holdMusic(plan.holdMusic ?? 'default'), onError),
-      requireAllowedDestination,
-      dialTarget: mayDial
-        ? (target, ringTimeoutMs) => dialTarget(target, { ringTimeoutMs, bridgeWith: media })
-        : undefined,
-      partyStream,
+      music: parties.music(plan.holdMusic),
+      parties,
+      mayDial,
       clock,
       dispatch,
       startBilling: (target) => this.#startBilling(target),

@@ -142,7 +142,7 @@ export class LegTransfer {
   }
 
   #dial(index: number): Target {
-    const { clock, dialTarget, media } = this.#deps;
+    const { clock, parties, mayDial, media } = this.#deps;
     const { targets, timeoutMs } = this.#plan;
     const { to, trunkId } = targets[index] ?? { to: '' };
     const leg = new TargetLeg(this.#listener(index), this.#deps.onError);
@@ -153,7 +153,9 @@ export class LegTransfer {
     // The first one was told at the start.
     if (index > 0 && this.#plan.strategy === 'sequential')
       this.#quietly(media.tellAgent({ kind: 'transfer', status: 'begun', to }));
-    void this.#pending.add(leg.dial(dialTarget?.({ to, trunkId }, timeoutMs) ?? noLegs()));
+    const options = { ringTimeoutMs: timeoutMs, bridgeWith: media };
+    const legs = mayDial ? parties.dial({ to, trunkId }, options) : noLegs();
+    void this.#pending.add(leg.dial(legs));
     return target;
   }
 
@@ -207,7 +209,7 @@ export class LegTransfer {
 
   /** Has the agent tell the target about the call. */
   async #brief(index: number, target: Target): Promise<void> {
-    const { partyStream, media, clock } = this.#deps;
+    const { parties: streams, media, clock } = this.#deps;
     const { announce, acceptBy, acceptDigit } = this.#plan;
     const { leg, to } = target;
     this.#quietly(media.tellAgent({ kind: 'transfer', status: 'answered', to }));
@@ -226,7 +228,7 @@ export class LegTransfer {
         acceptDigit,
         ...(announce ? { announce } : {}),
       } as const;
-      await leg.media?.startStream(await partyStream(party));
+      await leg.media?.startStream(await streams.stream(party));
     } catch (error) {
       if (this.#state.targets[index] !== 'briefing') return;
       this.#deps.onError(error, 'transfer target not told about the call');
@@ -285,9 +287,9 @@ export class LegTransfer {
 
   /** Has what both say written into the history. */
   async #listen(caller: MediaSession, other: MediaSession, to: string): Promise<void> {
-    const { partyStream } = this.#deps;
-    await caller.startStream(await partyStream({ kind: 'listener', speaker: 'caller', to }));
-    await other.startStream(await partyStream({ kind: 'listener', speaker: 'target', to }));
+    const { parties } = this.#deps;
+    await caller.startStream(await parties.stream({ kind: 'listener', speaker: 'caller', to }));
+    await other.startStream(await parties.stream({ kind: 'listener', speaker: 'target', to }));
   }
 
   /** Plays music to one of the joined parties while the other one holds. */

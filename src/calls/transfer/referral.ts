@@ -30,7 +30,7 @@ export async function referToTargets(
     const targetsLeft = plan.targets.length - index - 1;
     const report = { to, mode: plan.mode, by: 'refer' } as const;
     try {
-      await deps.requireAllowedDestination(to, deps.dialTarget === undefined);
+      await deps.parties.requireAllowed(to, !deps.mayDial);
       dispatch({ type: 'transfer_referring' });
       deps.report({ ...report, status: 'started' });
       await deps.leg.refer(to, plan.isTimeoutGiven ? plan.timeoutMs : undefined);
@@ -38,7 +38,7 @@ export async function referToTargets(
       dispatch({ type: 'transfer_done' });
       return 'over';
     } catch (error) {
-      if (isUnsupported(error) && deps.dialTarget) return 'unsupported';
+      if (isUnsupported(error) && deps.mayDial) return 'unsupported';
       const outcome = outcomeOf(error);
       const reason = error instanceof Error ? error.message : 'unknown';
       const status = outcome === 'refused' ? outcome : 'failed';

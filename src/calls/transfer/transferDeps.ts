@@ -1,10 +1,8 @@
-import type { TransferTarget } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { StreamParty } from '../../conversation/streams/audioStream.ts';
-import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import type { CallEvent } from '../runner/callMachine.ts';
 import type { CallLeg } from '../telephony.ts';
+import type { CallParties } from './callParties.ts';
 import type { HoldMusicPlayer } from './holdMusicPlayer.ts';
 import type { TransferReport } from './transferReport.ts';
 
@@ -16,12 +14,9 @@ export interface TransferDeps {
   /** The caller's number. */
   readonly caller: string;
   readonly music: HoldMusicPlayer;
-  /** @see CallLimiter.requireAllowedDestination @throws {CallwayError} 422 when the project may not call the target. */
-  readonly requireAllowedDestination: (to: string, isPeersWish: boolean) => Promise<void>;
-  /** Dials a target; undefined when only the peer may call the targets. @see dialTransferTarget */
-  readonly dialTarget?: (target: TransferTarget, ringTimeoutMs: number) => AsyncIterable<CallLeg>;
-  /** A stream to a voice node for one of the parties. */
-  readonly partyStream: (party: StreamParty) => Promise<StreamTarget>;
+  readonly parties: CallParties;
+  /** False when only the peer may call the targets. */
+  readonly mayDial: boolean;
   readonly clock: Clock;
   readonly dispatch: (event: CallEvent) => void;
   /** A target has answered. @returns Call it when the target is gone: the time between is billed. */

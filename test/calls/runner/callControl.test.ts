@@ -6,6 +6,7 @@ import type { NodeBus } from '../../../src/calls/nodes/nodeBus.ts';
 import { CallControl, type TransferInput } from '../../../src/calls/runner/callControl.ts';
 import type { CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
 import type { CallQueue } from '../../../src/calls/setup/callQueue.ts';
+import type { CallSessions } from '../../../src/calls/setup/callSessions.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
 import { makeCall } from '../support/makeCall.ts';
@@ -52,7 +53,7 @@ function control(
         if (to === FORBIDDEN) throw new CallwayError('unprocessable', 'destination_not_allowed', 'no');
       },
     },
-    transferTargets: async () => targets,
+    sessions: unused<CallSessions>('sessions', { transferTargets: async () => targets }),
     hasMedia: async (_project, id) => id === MEDIA_ID,
     hasTrunk: async (_project, id) => id === TRUNK_ID,
     bus: unused<NodeBus>('bus', {

@@ -1,10 +1,18 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Call, isFinal, type RecordingResult } from '../../../src/calls/call.ts';
+import type { CallStore } from '../../../src/calls/callStore.ts';
+import type { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
+import { CallPlaces } from '../../../src/calls/limits/callPlaces.ts';
 import { type CallEnd, CallFinisher, type CallFinisherDeps } from '../../../src/calls/runner/callFinisher.ts';
+import { CallSessions } from '../../../src/calls/setup/callSessions.ts';
 import type { NumberLock } from '../../../src/calls/setup/numberLock.ts';
 import type { CallTransfer } from '../../../src/calls/transfer/transferReport.ts';
 import type { TrunkSlots } from '../../../src/calls/trunks/trunkSlots.ts';
+import type { ConversationEngine } from '../../../src/engine/conversationEngine.ts';
+import type { TurnCheckpointStore } from '../../../src/engine/session/interruptedTurn.ts';
+import type { ReleaseStore } from '../../../src/engine/session/releases.ts';
 import type { NewLiveEvent } from '../../../src/events/liveEvent.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
 
@@ -24,9 +32,10 @@ const step = async (name: string) => {
   done.push(name);
 };
 
+const onError = (error: unknown) => void done.push(`warned: ${(error as Error).message}`);
 const deps: CallFinisherDeps = {
   usage: { add: () => undefined },
-  calls: {
+  calls: unused<CallStore>('calls', {
     find: async () => row,
     async update(_id, nodeId, change) {
       await step('row');
@@ -40,24 +49,39 @@ const deps: CallFinisherDeps = {
       return row;
     },
     markSettled: () => step('settled'),
-  },
-  conversations: {
-    find: async () => (liveInstance === undefined ? undefined : ({ instanceId: liveInstance } as never)),
-    async end(_projectId, _sessionId, reason) {
-      await step(`session ${reason}`);
-      liveInstance = undefined;
-      return true;
+  }),
+  sessions: new CallSessions({
+    conversations: unused<ConversationEngine>('conversations', {
+      find: async () => (liveInstance === undefined ? undefined : ({ instanceId: liveInstance } as never)),
+      async end(_projectId, _sessionId, reason) {
+        await step(`session ${reason}`);
+        liveInstance = undefined;
+        return true;
+      },
+    }),
+    releases: unused<ReleaseStore>('releases'),
+    recovery: {
+      sessions: {
+        async find() {
+          if (failing === 'recovery') await step('recovery');
+          return undefined;
+        },
+        saveTurn: () => Promise.reject(new Error('not used here')),
+      },
+      checkpoints: unused<TurnCheckpointStore>('checkpoints'),
+      clock: createSimulatedClock(),
     },
-  },
+    readAhead: async () => undefined,
+    onError,
+  }),
+  places: new CallPlaces({
+    lock: unused<NumberLock>('lock', { release: (_projectId, number) => step(`lock ${number}`) }),
+    slots: unused<TrunkSlots>('slots', { release: (trunkId) => step(`channel ${trunkId}`) }),
+    limiter: unused<CallLimiter>('limiter', { endCall: ({ id }) => step(`slot of ${id}`) }),
+    onError,
+  }),
   recordFact: (_instanceId, event, at) => step(`${event} ${at.toISOString()}`),
-  lock: unused<NumberLock>('lock', { release: (_projectId, number) => step(`lock ${number}`) }),
-  slots: unused<TrunkSlots>('slots', { release: (trunkId) => step(`channel ${trunkId}`) }),
-  limiter: { endCall: ({ id }) => step(`slot of ${id}`) },
-  recoverInterruptedTurn: async () => {
-    if (failing === 'recovery') await step('recovery');
-  },
   now: () => Date.parse(later(20)),
-  onError: (error) => void done.push(`warned: ${(error as Error).message}`),
 };
 const finisher = new CallFinisher(deps);
 

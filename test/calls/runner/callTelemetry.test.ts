@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Call } from '../../../src/calls/call.ts';
+import type { CallMetrics } from '../../../src/calls/callMetrics.ts';
 import { CallTelemetry } from '../../../src/calls/runner/callTelemetry.ts';
 import { recordTraces } from '../../support/recordedTraces.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { AT, makeCall } from '../support/makeCall.ts';
 
 /** A call, what is logged, measured and told of it, and its spans; times are in ms since its order. */
@@ -15,11 +17,11 @@ function observed(change: Partial<Call>) {
   const telemetry = new CallTelemetry(
     {
       tracer: traces.tracing,
-      metrics: {
+      metrics: unused<CallMetrics>('metrics', {
         callStarted: (direction) => void measured.push(['started', direction]),
         setupPhase: (phase, seconds) => void measured.push([phase, seconds]),
         callEnded: (direction, { status }) => void measured.push(['ended', direction, status]),
-      },
+      }),
       liveEvents: {
         publish: ({ type, data, ...of }) => {
           expect(of).toEqual({ projectId: 'project', sessionId: 'session', callId: 'call' });

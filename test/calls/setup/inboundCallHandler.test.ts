@@ -1,12 +1,24 @@
 import { expect, test } from 'vitest';
 import { nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { noopTracer } from '../../../src/base/tracing.ts';
+import type { CallMetrics } from '../../../src/calls/callMetrics.ts';
+import type { CallStore } from '../../../src/calls/callStore.ts';
+import type { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
+import { CallPlaces } from '../../../src/calls/limits/callPlaces.ts';
 import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
+import { NodeCalls } from '../../../src/calls/nodes/nodeCalls.ts';
+import type { CallRecordings } from '../../../src/calls/recording/callRecordings.ts';
 import type { CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
 import type { CallRunner } from '../../../src/calls/runner/callRunner.ts';
+import { CallSessions } from '../../../src/calls/setup/callSessions.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../../src/calls/setup/inboundCallHandler.ts';
+import type { NumberLock } from '../../../src/calls/setup/numberLock.ts';
 import type { InboundCall } from '../../../src/calls/telephony.ts';
 import type { TrunkSlots } from '../../../src/calls/trunks/trunkSlots.ts';
+import type { ConversationEngine } from '../../../src/engine/conversationEngine.ts';
+import type { HistoryStore } from '../../../src/engine/history/historyStore.ts';
+import type { RecoveryDeps } from '../../../src/engine/session/interruptedTurn.ts';
+import type { ReleaseStore } from '../../../src/engine/session/releases.ts';
 import { draftSession } from '../../../src/engine/session/session.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
@@ -23,25 +35,60 @@ const NUMBER = {
   variables: {},
 };
 
+interface Given extends Partial<InboundCallDeps> {
+  readonly capacity?: NodeCapacity;
+  readonly insert?: CallStore['insert'];
+  readonly finish?: CallFinisher['finish'];
+  readonly prepare?: ConversationEngine['prepare'];
+  readonly start?: ConversationEngine['start'];
+  readonly slots?: Partial<TrunkSlots>;
+  readonly limiter?: Partial<CallLimiter>;
+  readonly callRefused?: CallMetrics['callRefused'];
+}
+
 /** Everything that a test does not name fails. */
-const depsWith = (given: Partial<InboundCallDeps>): InboundCallDeps => ({
-  nodeId: 'node',
-  calls: { insert: unexpected },
-  conversations: { prepare: unexpected, start: unexpected },
-  readAhead: async () => 'read ahead',
-  slots: unused<TrunkSlots>('slots', { acquire: unexpected, release: unexpected }),
-  limiter: { startCall: async () => 'started', endCall: async () => undefined },
-  capacity: new NodeCapacity(9),
-  metrics: { callRefused: () => undefined },
-  runner: unused<CallRunner>('runner', { accept: () => expect.unreachable() }),
-  finisher: unused<CallFinisher>('finisher', { finish: unexpected }),
-  callRefusal: () => undefined,
-  clock: createSimulatedClock(),
-  makeId: () => 'call',
-  tracer: noopTracer,
-  onError: () => undefined,
-  ...given,
-});
+function depsWith(given: Given): InboundCallDeps {
+  const { capacity = new NodeCapacity(9), insert = unexpected, finish = unexpected } = given;
+  const { prepare = unexpected, start = unexpected, slots, limiter, callRefused = () => undefined } = given;
+  const onError = given.onError ?? (() => undefined);
+  const conversations = unused<ConversationEngine>('conversations', { prepare, start });
+  return {
+    calls: new NodeCalls({
+      nodeId: 'node',
+      capacity,
+      calls: unused<CallStore>('calls', { insert }),
+      history: unused<HistoryStore>('history'),
+      recordings: unused<CallRecordings>('recordings'),
+      finisher: unused<CallFinisher>('finisher', { finish }),
+    }),
+    conversations,
+    sessions: new CallSessions({
+      conversations,
+      releases: unused<ReleaseStore>('releases'),
+      recovery: unused<RecoveryDeps>('recovery'),
+      readAhead: async () => 'read ahead',
+      onError,
+    }),
+    places: new CallPlaces({
+      lock: unused<NumberLock>('lock'),
+      slots: unused<TrunkSlots>('slots', slots),
+      limiter: unused<CallLimiter>('limiter', {
+        startCall: async () => 'started',
+        endCall: async () => undefined,
+        ...limiter,
+      }),
+      onError,
+    }),
+    metrics: unused<CallMetrics>('metrics', { callRefused }),
+    runner: unused<CallRunner>('runner', { accept: () => expect.unreachable() }),
+    callRefusal: () => undefined,
+    clock: createSimulatedClock(),
+    makeId: () => 'call',
+    tracer: noopTracer,
+    onError,
+    ...given,
+  };
+}
 
 function makeInbound(given: object = {}) {
   const rejections: unknown[][] = [];
@@ -79,14 +126,14 @@ test.each([
     [503, 'overloaded', 5],
     [],
   ],
-] satisfies [string, Partial<InboundCallDeps>, object, unknown[], string[]][])(
+] satisfies [string, Given, object, unknown[], string[]][])(
   'An inbound call is rejected and holds no slot when %s',
   async (_when, given, inbound, expected, counted) => {
     const refused: string[] = [];
     const capacity = new NodeCapacity(1);
-    const metrics = { callRefused: (reason: string) => void refused.push(reason) };
+    const callRefused = (reason: string) => void refused.push(reason);
     const { call, rejections } = makeInbound(inbound);
-    await handleInboundCall(depsWith({ capacity, metrics, ...given }), call);
+    await handleInboundCall(depsWith({ capacity, callRefused, ...given }), call);
     expect([rejections, capacity.inUse, refused]).toEqual([[expected], 0, counted]);
   },
 );
@@ -106,28 +153,22 @@ test.each([
     const warned: string[] = [];
     let isAway = true;
     const deps = depsWith({
-      calls: {
-        async insert() {
-          if (step === 'insert') throw AWAY;
-        },
+      async insert() {
+        if (step === 'insert') throw AWAY;
       },
-      conversations: {
-        prepare: async () => ({
-          session: {} as never,
-          started: { type: 'session_started', at: '', data: {} },
-          recording: { inbound: true, outbound: true },
-        }),
-        start: async () => undefined,
-      },
-      slots: unused<TrunkSlots>('slots', { acquire: async () => 0, release: async () => undefined }),
-      capacity,
-      finisher: unused<CallFinisher>('finisher', {
-        async finish({ id }, _nodeId, end) {
-          if (isAway) throw AWAY;
-          ends.push([id, end.status, end.endReason]);
-          return undefined;
-        },
+      prepare: async () => ({
+        session: {} as never,
+        started: { type: 'session_started', at: '', data: {} },
+        recording: { inbound: true, outbound: true },
       }),
+      start: async () => undefined,
+      slots: { acquire: async () => 0, release: async () => undefined },
+      capacity,
+      async finish({ id }, _nodeId, end) {
+        if (isAway) throw AWAY;
+        ends.push([id, end.status, end.endReason]);
+        return undefined;
+      },
       clock,
       onError: (_error, what) => warned.push(what),
     });
@@ -157,26 +198,24 @@ test('An inbound call that the agent rejects is rejected while it rings, with th
   const session = draftSession({ projectId: 'p', sessionId: 's', channel: 'phone' }, '');
   const started = { type: 'session_started', at: '', data: {} } as const;
   const prepared = { session: { ...session, instanceId: 'instance' }, started, recording };
+  const capacity = new NodeCapacity(1);
   const deps = depsWith({
-    calls: { insert: async () => void steps.push('insert') },
-    conversations: {
-      async prepare({ variables, startNodeId }) {
-        steps.push([variables, startNodeId]);
-        return prepared;
-      },
-      async start({ call }) {
-        steps.push(call);
-        return { state: { rejectedWith: 486 } } as never;
-      },
+    capacity,
+    insert: async () => void steps.push('insert'),
+    async prepare({ variables, startNodeId }) {
+      steps.push([variables, startNodeId]);
+      return prepared;
     },
-    slots: unused<TrunkSlots>('slots', { acquire: async () => 0, release: unexpected }),
+    async start({ call }) {
+      steps.push(call);
+      return { state: { rejectedWith: 486 } } as never;
+    },
+    slots: { acquire: async () => 0, release: async () => undefined },
     liveEvents: { publish: ({ type }) => void steps.push(type) },
-    finisher: unused<CallFinisher>('finisher', {
-      async finish(_call, _nodeId, { status, endReason, sip }) {
-        steps.push([status, endReason, sip]);
-        return undefined;
-      },
-    }),
+    async finish(_call, _nodeId, { status, endReason, sip }) {
+      steps.push([status, endReason, sip]);
+      return undefined;
+    },
   });
   const { call, rejections } = makeInbound({
     number: { ...NUMBER, variables: { line: 'sales', tier: 'none' }, startNodeId: 'sales' },
@@ -200,7 +239,7 @@ test('An inbound call that the agent rejects is rejected while it rings, with th
     { ...facts, callId: 'call', trunkId: 'trunk' },
     ['failed', 'rejected', { code: 486, reason: 'Busy Here' }],
   ]);
-  expect([rejections, deps.capacity]).toEqual([[[486]], expect.objectContaining({ inUse: 0 })]);
+  expect([rejections, capacity.inUse]).toEqual([[[486]], 0]);
 });
 
 const TEST_OF = { releaseId: 'release-2' } as never;
@@ -276,22 +315,17 @@ test.each([
         },
         endCall: unexpected,
       },
-      slots: unused<TrunkSlots>('slots', {
+      slots: {
         async acquire({ id }) {
           steps.push(`acquire ${id}`);
           return 0;
         },
-        release: unexpected,
-      }),
-      conversations: {
-        prepare: async () => ({ session, started, recording: { inbound: true, outbound: false } }),
-        start: async () => session,
       },
-      calls: {
-        insert: async (call) => {
-          steps.push('insert');
-          expect(call).toMatchObject({ ...stored, status: 'ringing' });
-        },
+      prepare: async () => ({ session, started, recording: { inbound: true, outbound: false } }),
+      start: async () => session,
+      async insert(call) {
+        steps.push('insert');
+        expect(call).toMatchObject({ ...stored, status: 'ringing' });
       },
       runner: unused<CallRunner>('runner', { accept: (...args) => void accepted.push(args) }),
       liveEvents: { publish: ({ type }) => void steps.push(type) },
@@ -319,9 +353,9 @@ test.each([
 test('An inbound call without a free channel of its trunk is busy, and its project’s slot is free again', async () => {
   const [refused, freed]: [string[], string[]] = [[], []];
   const deps = depsWith({
-    slots: unused<TrunkSlots>('slots', { acquire: async () => 2, release: unexpected }),
-    limiter: { startCall: async () => 'started', endCall: async ({ id }) => void freed.push(id) },
-    metrics: { callRefused: (reason) => void refused.push(reason) },
+    slots: { acquire: async () => 2, release: async () => undefined },
+    limiter: { endCall: async ({ id }) => void freed.push(id) },
+    callRefused: (reason) => void refused.push(reason),
   });
   const { call, rejections } = makeInbound({ number: NUMBER });
   await handleInboundCall(deps, call);

@@ -17,8 +17,11 @@ async function referred(
   const done: unknown[] = [];
   const left = [...ends];
   const deps = {
-    requireAllowedDestination: async (to: string, isPeersWish: boolean) =>
-      void done.push([isPeersWish ? 'allowed to the peer' : 'allowed', to]),
+    parties: {
+      requireAllowed: async (to: string, isPeersWish: boolean) =>
+        void done.push([isPeersWish ? 'allowed to the peer' : 'allowed', to]),
+    },
+    mayDial,
     leg: {
       async refer(...request: unknown[]) {
         done.push(['refer', ...request]);
@@ -35,7 +38,6 @@ async function referred(
     dispatch: ({ type }: { readonly type: string }) => void done.push(type),
     report: (report: object) => void done.push(['report', report]),
     onError: (_error: unknown, what: string) => void done.push(what),
-    ...(mayDial ? { dialTarget: () => expect.unreachable() } : {}),
   } as unknown as TransferDeps;
   const targets = ends.map((_, index) => ({ to: `t${index}` }));
   const result = await referToTargets(deps, {

@@ -2,15 +2,27 @@ import { beforeEach } from 'vitest';
 import { createEmitter } from '../../../../src/base/emitter.ts';
 import { CallwayError } from '../../../../src/base/errors.ts';
 import type { Call } from '../../../../src/calls/call.ts';
+import type { CallStore } from '../../../../src/calls/callStore.ts';
+import type { MediaFiles } from '../../../../src/calls/holdMusic/mediaFiles.ts';
+import type { CallLimiter } from '../../../../src/calls/limits/callLimiter.ts';
+import { CallPlaces } from '../../../../src/calls/limits/callPlaces.ts';
+import type { NodeCapacity } from '../../../../src/calls/limits/nodeCapacity.ts';
+import { NodeCalls } from '../../../../src/calls/nodes/nodeCalls.ts';
+import type { CallRecordings } from '../../../../src/calls/recording/callRecordings.ts';
 import type { CallEnd, CallFinisher } from '../../../../src/calls/runner/callFinisher.ts';
 import { CallRunner } from '../../../../src/calls/runner/callRunner.ts';
+import type { CallStreams } from '../../../../src/calls/runner/callStreams.ts';
 import type { CallRunnerDeps } from '../../../../src/calls/runner/runningCall.ts';
+import { CallSessions } from '../../../../src/calls/setup/callSessions.ts';
 import type { NumberLock } from '../../../../src/calls/setup/numberLock.ts';
 import type { CallLeg, DialRequest, LegEnd, LegEvents, Telephony } from '../../../../src/calls/telephony.ts';
 import { type Trunk, trunkInput } from '../../../../src/calls/trunks/trunk.ts';
 import type { TrunkHealthStore } from '../../../../src/calls/trunks/trunkHealth.ts';
 import type { TrunkSlots } from '../../../../src/calls/trunks/trunkSlots.ts';
 import type { ConversationEngine } from '../../../../src/engine/conversationEngine.ts';
+import type { HistoryStore } from '../../../../src/engine/history/historyStore.ts';
+import type { RecoveryDeps } from '../../../../src/engine/session/interruptedTurn.ts';
+import type { ReleaseStore } from '../../../../src/engine/session/releases.ts';
 import type { HistoryEvent } from '../../../../src/engine/session/session.ts';
 import type { MediaEvents, MediaSession } from '../../../../src/media/mediaSession.ts';
 import { type RecordedTraces, recordTraces } from '../../../support/recordedTraces.ts';
@@ -226,16 +238,21 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
 
 function runnerDeps(): CallRunnerDeps {
   const { clock, log } = t;
-  return {
-    nodeId: 'node',
-    clock,
-    makeId: () => `id-${++t.ids}`,
-    supervisorUrl: async ({ port, path }) => `ws://node:${port}${path}`,
-    readAhead: async () => undefined,
-    conversations: {
+  const onError = () => {};
+  const limiter = fakeLimiter();
+  const places = new CallPlaces({ lock: fakeLock(), slots: fakeSlots(), limiter, onError });
+  const sessions = new CallSessions({
+    conversations: unused<ConversationEngine>('conversations', {
       start: (session, signal) => t.start(session, signal),
       find: async () => undefined,
-    },
+    }),
+    releases: unused<ReleaseStore>('releases'),
+    recovery: unused<RecoveryDeps>('recovery'),
+    readAhead: async () => undefined,
+    onError,
+  });
+  return {
+    calls: fakeNodeCalls(),
     telephony: unused<Telephony>('telephony', {
       dial(request) {
         t.dialed.push(request);
@@ -245,7 +262,42 @@ function runnerDeps(): CallRunnerDeps {
         return one.leg;
       },
     }),
-    calls: {
+    trunks: {
+      phoneNumbers: { findByNumber: async () => ({ outboundStatus: 'active', trunkIds: [] }) as never },
+      trunks: { activeOf: async () => [trunk('a'), trunk('b')] },
+      health: unused<TrunkHealthStore>('health', { read: async () => new Map() }),
+    },
+    limiter,
+    places,
+    sessions,
+    streams: fakeStreams(),
+    mediaFiles: unused<MediaFiles>('mediaFiles', {
+      music: async (_projectId, choice) => (choice === 'none' ? undefined : { kind: 'default' }),
+    }),
+    telemetry: {
+      metrics: {
+        callStarted: (direction) => t.metrics.push(['started', direction]),
+        callRefused: (reason) => t.metrics.push(['refused', reason]),
+        inboundRejected: (reason) => t.metrics.push(['rejected', reason]),
+        setupPhase: (phase, seconds) => t.metrics.push([phase, seconds]),
+        callEnded: (direction, { status }, media) => t.metrics.push(['ended', direction, status, media]),
+      },
+      tracer: t.traces.tracing,
+      now: clock.now,
+      log: (fields, message) => t.logLines.push([fields, message]),
+    },
+    makeId: () => `id-${++t.ids}`,
+    clock,
+    onError,
+  };
+}
+
+function fakeNodeCalls(): NodeCalls {
+  const { log } = t;
+  return new NodeCalls({
+    nodeId: 'node',
+    capacity: unused<NodeCapacity>('capacity', { release: (id) => void log.push(['ended', id]) }),
+    calls: unused<CallStore>('calls', {
       async update(_id, _node, change, event) {
         if (t.updateFailures > 0) {
           t.updateFailures--;
@@ -259,54 +311,72 @@ function runnerDeps(): CallRunnerDeps {
         return t.stored;
       },
       find: async () => t.stored,
-    },
-    async addEvents(_instance, events) {
-      for (const { type, data } of events) log.push(['event', type, data]);
-    },
-    lock: unused<NumberLock>('lock', {
-      async renew() {
-        log.push(['renew lock']);
-        if (t.isRedisAway) throw new Error('Redis is away');
-        return !t.isLockLost;
-      },
-      async acquire() {
-        log.push(['take lock']);
-        return 1;
+    }),
+    history: unused<HistoryStore>('history', {
+      async addEvents(_instance, events) {
+        for (const { type, data } of events) log.push(['event', type, data]);
       },
     }),
-    slots: unused<TrunkSlots>('slots', {
-      acquire: async ({ id }) => (t.fullTrunks.has(id) ? 1500 : 0),
-      renew: async () => {},
-      async release(id) {
-        log.push(['release', id]);
+    recordings: unused<CallRecordings>('recordings', { workingPath: ({ id }) => `/recordings/${id}.wav` }),
+    finisher: unused<CallFinisher>('finisher', {
+      async finish(_call, _nodeId, end) {
+        log.push(['finish']);
+        t.finished.push(end);
+        return undefined;
       },
     }),
-    limiter: {
-      allowedRedirects: async () => () => true,
-      async recordUsage(_call, legs) {
-        for (const { talkTimeMs } of legs) t.talkTimesMs.push(talkTimeMs);
-        t.billed.push(legs.map(({ to, talkTimeMs }) => [to, talkTimeMs]));
-      },
-      renewSlot: async () => {},
-      mayContinue: async () => t.hasBudget,
-      async admitOrder(_projectId, to) {
-        if (!t.hasBudget)
-          throw new CallwayError('rate_limited', 'call_minutes_exhausted', 'no minutes are left');
-        if (to === 'sip:forbidden')
-          throw new CallwayError(
-            'unprocessable',
-            'destination_not_allowed',
-            'This project may not call sip:forbidden',
-          );
-      },
-      async requireAllowedDestination(_projectId, to) {
-        if (to === 'sip:forbidden') throw new Error('This project may not call sip:forbidden');
-      },
+  });
+}
+
+const fakeLock = () =>
+  unused<NumberLock>('lock', {
+    async renew() {
+      t.log.push(['renew lock']);
+      if (t.isRedisAway) throw new Error('Redis is away');
+      return !t.isLockLost;
     },
-    phoneNumbers: { findByNumber: async () => ({ outboundStatus: 'active', trunkIds: [] }) as never },
-    trunks: { activeOf: async () => [trunk('a'), trunk('b')] },
-    health: unused<TrunkHealthStore>('health', { read: async () => new Map() }),
-    streamTarget: async () => ({
+    async acquire() {
+      t.log.push(['take lock']);
+      return 1;
+    },
+  });
+
+const fakeSlots = () =>
+  unused<TrunkSlots>('slots', {
+    acquire: async ({ id }) => (t.fullTrunks.has(id) ? 1500 : 0),
+    renew: async () => {},
+    async release(id) {
+      t.log.push(['release', id]);
+    },
+  });
+
+const fakeLimiter = () =>
+  unused<CallLimiter>('limiter', {
+    allowedRedirects: async () => () => true,
+    async recordUsage(_call, legs) {
+      for (const { talkTimeMs } of legs) t.talkTimesMs.push(talkTimeMs);
+      t.billed.push(legs.map(({ to, talkTimeMs }) => [to, talkTimeMs]));
+    },
+    renewSlot: async () => {},
+    mayContinue: async () => t.hasBudget,
+    async admitOrder(_projectId, to) {
+      if (!t.hasBudget)
+        throw new CallwayError('rate_limited', 'call_minutes_exhausted', 'no minutes are left');
+      if (to === 'sip:forbidden')
+        throw new CallwayError(
+          'unprocessable',
+          'destination_not_allowed',
+          'This project may not call sip:forbidden',
+        );
+    },
+    async requireAllowedDestination(_projectId, to) {
+      if (to === 'sip:forbidden') throw new Error('This project may not call sip:forbidden');
+    },
+  });
+
+const fakeStreams = () =>
+  unused<CallStreams>('streams', {
+    agent: async () => ({
       url: 'ws://engine/',
       dialect: 'callway',
       streamId: 'st',
@@ -314,8 +384,8 @@ function runnerDeps(): CallRunnerDeps {
       customParameters: {},
       canReconnect: t.canReconnect,
     }),
-    partyStream: async (_call, party) => {
-      log.push(['party', party]);
+    async party(_call, party) {
+      t.log.push(['party', party]);
       return {
         url: `ws://engine/${party.kind}`,
         dialect: 'callway',
@@ -325,33 +395,9 @@ function runnerDeps(): CallRunnerDeps {
         canReconnect: false,
       };
     },
-    transferTargets: async () => null,
-    holdMusic: async (_projectId, choice) => (choice === 'none' ? undefined : { kind: 'default' }),
-    recordings: {
-      workingPath: ({ id }) => `/recordings/${id}.wav`,
-      store: () => fail(new Error('not used here')),
-    },
-    finisher: unused<CallFinisher>('finisher', {
-      async finish(_call, _nodeId, end) {
-        log.push(['finish']);
-        t.finished.push(end);
-        return undefined;
-      },
-      completeRecording: async () => {},
-    }),
-    metrics: {
-      callStarted: (direction) => t.metrics.push(['started', direction]),
-      callRefused: (reason) => t.metrics.push(['refused', reason]),
-      inboundRejected: (reason) => t.metrics.push(['rejected', reason]),
-      setupPhase: (phase, seconds) => t.metrics.push([phase, seconds]),
-      callEnded: (direction, { status }, media) => t.metrics.push(['ended', direction, status, media]),
-    },
-    tracer: t.traces.tracing,
-    log: (fields, message) => t.logLines.push([fields, message]),
-    onEnded: ({ id }) => log.push(['ended', id]),
-    onError: () => {},
-  };
-}
+    supervisorUrl: async ({ port, path }) => `ws://node:${port}${path}`,
+    forget: () => {},
+  });
 
 /** Runs the promises that are due. */
 export async function settle(): Promise<void> {

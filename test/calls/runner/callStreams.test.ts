@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
 import type { VoiceNodeSelector } from '../../../src/calls/nodes/voiceNodeSelector.ts';
-import {
-  partyStreamOf,
-  type StreamTargetDeps,
-  streamTargetOf,
-} from '../../../src/calls/runner/streamTarget.ts';
+import { CallStreams } from '../../../src/calls/runner/callStreams.ts';
+import type { CallSessions } from '../../../src/calls/setup/callSessions.ts';
 import { newSessionState, type Session } from '../../../src/engine/session/session.ts';
 import { unused } from '../../support/unused.ts';
 import { makeCall } from '../support/makeCall.ts';
@@ -16,8 +13,10 @@ const nodeOf = (nodeId: string) => ({ nodeId, url: `http://${nodeId}`, sessions:
 /** The targets of streams, with what their tickets hold. */
 function targets(session?: Session) {
   const opened: unknown[] = [];
-  const deps: StreamTargetDeps = {
-    conversations: { find: async () => session },
+  const streams = new CallStreams({
+    sessions: unused<CallSessions>('sessions', {
+      variables: async ({ settings }) => session?.state.variables ?? settings.dynamicVariables ?? {},
+    }),
     voiceNodes: unused<VoiceNodeSelector>('voiceNodes', {
       select: async (callId) => nodeOf(`node-of-${callId}`),
       selectForStream: async () => nodeOf('any'),
@@ -28,9 +27,10 @@ function targets(session?: Session) {
     },
     mediaHeaders: async (projectId, { url }) => ({ authorization: `${projectId} ${url}` }),
     seal: (secret) => `sealed ${secret}`,
+    supervisorUrl: async () => 'ws://supervisor',
     makeId: () => 'stream',
-  };
-  return { deps, opened };
+  });
+  return { streams, opened };
 }
 
 const call = makeCall({
@@ -63,9 +63,9 @@ const ours = {
 };
 
 test('A call’s first stream to a voice node brings the session and the call along, and later ones do not', async () => {
-  const { deps, opened } = targets();
+  const { streams, opened } = targets();
   for (const started of [{ session, readAhead: 'sealed' }, undefined])
-    expect(await streamTargetOf(deps, call, started)).toEqual({ ...ours, canReconnect: true });
+    expect(await streams.agent(call, started)).toEqual({ ...ours, canReconnect: true });
   const opening = {
     session,
     readAhead: 'sealed',
@@ -95,9 +95,9 @@ test.each([
   ['its own session’s variables', undefined, session],
   ['the started session’s', { session, readAhead: undefined }, undefined],
 ])('A call’s own bot is told of the call, with %s', async (_what, started, stored) => {
-  const { deps } = targets(stored);
+  const { streams } = targets(stored);
   const media = { url: 'wss://bot.example', dialect: 'twilio' } as const;
-  const target = await streamTargetOf(deps, { ...call, settings: { ...call.settings, media } }, started);
+  const target = await streams.agent({ ...call, settings: { ...call.settings, media } }, started);
   expect(target).toEqual({
     ...media,
     streamId: 'stream',
@@ -111,14 +111,14 @@ test.each([
 test('A bot without a session is told the variables that the call was ordered with', async () => {
   const media = { url: 'wss://bot.example', dialect: 'twilio' } as const;
   const settings = { ...call.settings, media, dynamicVariables: { name: 'Bo' } };
-  const { customParameters } = await streamTargetOf(targets().deps, { ...call, settings });
+  const { customParameters } = await targets().streams.agent({ ...call, settings });
   expect(customParameters).toMatchObject({ name: 'Bo', dynamicVariables: '{"name":"Bo"}' });
 });
 
 test('A bot of text turns is reached by a voice node, which gets its headers sealed', async () => {
-  const { deps, opened } = targets(session);
+  const { streams, opened } = targets(session);
   const media = { url: 'wss://bot.example', dialect: 'conversationrelay' } as const;
-  const target = await streamTargetOf(deps, { ...call, settings: { ...call.settings, media } });
+  const target = await streams.agent({ ...call, settings: { ...call.settings, media } });
   expect(target).toEqual({ ...ours, canReconnect: true });
   const sealedHeaders = 'sealed {"authorization":"project wss://bot.example"}';
   const bot = { ...media, streamId: 'stream', sealedHeaders, customParameters: PARAMETERS };
@@ -126,8 +126,8 @@ test('A bot of text turns is reached by a voice node, which gets its headers sea
 });
 
 test('The stream of a party of a transfer goes to any voice node, and is not opened again', async () => {
-  const { deps, opened } = targets();
+  const { streams, opened } = targets();
   const party = { kind: 'listener', speaker: 'caller', to: '+886223456789' } as const;
-  expect(await partyStreamOf(deps, call, party)).toEqual({ ...ours, canReconnect: false });
+  expect(await streams.party(call, party)).toEqual({ ...ours, canReconnect: false });
   expect(opened).toEqual([{ ...ticket, party, nodeId: 'any' }]);
 });
