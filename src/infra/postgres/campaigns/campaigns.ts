@@ -1,35 +1,16 @@
-import { mapPage } from '../../../base/values/page.ts';
-import type { Campaign, CampaignSettings, CampaignStatus } from '../../../campaigns/campaign.ts';
+import type { Campaign, CampaignSettings } from '../../../campaigns/campaign.ts';
 import type { CampaignChange, CampaignStore } from '../../../campaigns/campaignStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';
-import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
+import { fieldsOf } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 
-interface CampaignRow {
-  id: string;
-  project_id: string;
-  name: string;
-  description: string | null;
-  status: CampaignStatus;
-  status_reason: string | null;
-  settings: CampaignSettings;
-  pending: number;
-  calling: number;
-  waiting: number;
-  done: number;
-  skipped: number;
-  /** The number as text, since it is a bigint. */
-  placed: string;
-  paced_at: Date | null;
-  recent_outcomes: string;
-  created_at: Date;
-  started_at: Date | null;
-  ended_at: Date | null;
-}
+/** A campaign as its columns have it. */
+type Stored = Omit<Campaign, keyof CampaignSettings | 'counts'> &
+  Campaign['counts'] & { readonly settings: CampaignSettings };
 
 const CAMPAIGN_COLUMNS = `id, project_id, name, description, status, status_reason, settings, pending, calling,
-  waiting, done, skipped, placed, paced_at, recent_outcomes, created_at, started_at, ended_at`;
+  waiting, done, skipped, placed::float8 AS placed, paced_at, recent_outcomes, created_at, started_at, ended_at`;
 /** Contacts that one statement removes. */
 const REMOVED_AT_ONCE = 5_000;
 
@@ -47,20 +28,15 @@ const CHANGES: Readonly<Record<keyof CampaignChange, string>> = {
 };
 
 export function campaignStore(database: Queryable): CampaignStore {
-  const rows = projectRows<CampaignRow>(database, 'campaigns', CAMPAIGN_COLUMNS);
+  const rows = projectRows(database, 'campaigns', CAMPAIGN_COLUMNS, fromRow);
   return {
+    find: rows.find,
+    list: rows.list,
+    remove: rows.remove,
     async insert({ id, projectId, name, description, status, createdAt, ...campaign }) {
-      await database.query(
-        `INSERT INTO campaigns (id, project_id, name, description, status, settings, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-        [id, projectId, name, description, status, storableJson(settingsOf(campaign)), createdAt],
-      );
+      const columns = { id, project_id: projectId, name, description, status, created_at: createdAt };
+      await rows.insert({ ...columns, settings: storableJson(settingsOf(campaign)) });
     },
-    async find(projectId, id, lock) {
-      const row = await rows.find(projectId, id, lock);
-      return row && fromCampaignRow(row);
-    },
-    list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromCampaignRow),
     async update(id, change) {
       const fields = Object.entries(change) as [keyof CampaignChange, CampaignChange[keyof CampaignChange]][];
       if (fields.length === 0) return;
@@ -75,28 +51,12 @@ export function campaignStore(database: Queryable): CampaignStore {
         SELECT id FROM campaign_contacts WHERE campaign_id = $1 LIMIT ${REMOVED_AT_ONCE}) RETURNING 1`;
       while ((await database.query(sql, [id])).length > 0);
     },
-    remove: rows.remove,
   };
 }
 
-function fromCampaignRow(row: CampaignRow): Campaign {
-  const { pending, calling, waiting, done, skipped } = row;
-  return {
-    ...row.settings,
-    id: row.id,
-    projectId: row.project_id,
-    name: row.name,
-    description: row.description,
-    status: row.status,
-    statusReason: row.status_reason,
-    counts: { pending, calling, waiting, done, skipped },
-    placed: Number(row.placed),
-    pacedAt: isoTimeOrNull(row.paced_at),
-    recentOutcomes: row.recent_outcomes,
-    createdAt: isoTime(row.created_at),
-    startedAt: isoTimeOrNull(row.started_at),
-    endedAt: isoTimeOrNull(row.ended_at),
-  };
+function fromRow(row: object): Campaign {
+  const { settings, pending, calling, waiting, done, skipped, ...campaign } = fieldsOf<Stored>(row);
+  return { ...settings, ...campaign, counts: { pending, calling, waiting, done, skipped } };
 }
 
 function settingsOf(campaign: CampaignSettings): CampaignSettings {

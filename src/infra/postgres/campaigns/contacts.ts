@@ -4,26 +4,8 @@ import type { ContactFilter, ContactStore } from '../../../campaigns/campaignSto
 import type { Contact } from '../../../campaigns/contact.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { queryPage } from '../sql/pages.ts';
-import { isoTimeOrNull } from '../sql/rows.ts';
+import { fieldsOf } from '../sql/rows.ts';
 import { storableJson, storableText } from '../sql/storable.ts';
-
-interface ContactRow {
-  id: string;
-  campaign_id: string;
-  project_id: string;
-  to_number: string;
-  external_id: string | null;
-  variables: Contact['variables'];
-  timezone: string | null;
-  zones: string;
-  priority: number;
-  status: Contact['status'];
-  skip_reason: Contact['skipReason'];
-  attempts: Contact['attempts'];
-  outcome: Contact['outcome'];
-  call_id: string | null;
-  not_before: Date | null;
-}
 
 const CONTACT_COLUMNS = `id, campaign_id, project_id, to_number, external_id, variables, timezone, zones, priority, status,
   skip_reason, attempts, outcome, call_id, not_before`;
@@ -47,16 +29,16 @@ export function contactStore(database: Queryable): ContactStore {
     },
     async find(campaignId, id, lock) {
       if (!isUuid(id)) return undefined;
-      const [row] = await database.query<ContactRow>(
+      const [row] = await database.query<object>(
         `SELECT ${CONTACT_COLUMNS} FROM campaign_contacts WHERE campaign_id = $1 AND id = $2
          ${lock ? 'FOR UPDATE' : ''}`,
         [campaignId, id],
       );
-      return row && fromContactRow(row);
+      return row && fromRow(row);
     },
     async list(campaignId, filter, page) {
       const { where, parameters } = conditions(campaignId, filter);
-      const found = await queryPage<ContactRow>(
+      const found = await queryPage<object>(
         database,
         {
           name: 'campaign_contacts',
@@ -69,7 +51,7 @@ export function contactStore(database: Queryable): ContactStore {
         },
         page,
       );
-      return mapPage(found, fromContactRow);
+      return mapPage(found, fromRow);
     },
     async update(contact, before) {
       const { id, campaignId, status, skipReason, attempts, outcome, callId, notBefore } = contact;
@@ -105,24 +87,9 @@ const ADD = `
   )
   SELECT to_number FROM added`;
 
-function fromContactRow(row: ContactRow): Contact {
-  return {
-    id: row.id,
-    campaignId: row.campaign_id,
-    projectId: row.project_id,
-    toNumber: row.to_number,
-    externalId: row.external_id,
-    variables: row.variables,
-    timezone: row.timezone,
-    zones: row.zones === '' ? [] : row.zones.split(','),
-    priority: row.priority,
-    status: row.status,
-    skipReason: row.skip_reason,
-    attempts: row.attempts,
-    outcome: row.outcome,
-    callId: row.call_id,
-    notBefore: isoTimeOrNull(row.not_before),
-  };
+function fromRow(row: object): Contact {
+  const { zones, ...contact } = fieldsOf<Omit<Contact, 'zones'> & { zones: string }>(row);
+  return { ...contact, zones: zones === '' ? [] : zones.split(',') };
 }
 
 function conditions(

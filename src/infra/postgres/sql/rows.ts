@@ -8,10 +8,6 @@ export function isoTime(value: Date | string): string {
   return new Date(value).toISOString();
 }
 
-export function isoTimeOrNull(value: Date | string | null): string | null {
-  return value === null ? null : isoTime(value);
-}
-
 /** Returns a row's values by names in camelCase, times as ISO texts. `Fields` is what the selected columns make. */
 export function fieldsOf<Fields>(row: object): Fields {
   const fields = Object.entries(row).map(([column, value]) => {
