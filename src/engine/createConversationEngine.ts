@@ -12,9 +12,7 @@ import type {
 } from './conversationEngine.ts';
 import type { ClientConversation } from './history/clientConversation.ts';
 import { summariseIfDue } from './memory/conversationSummary.ts';
-import { PromptPrefixes } from './prompt/prompts.ts';
-import { TemplateReports } from './prompt/templateReports.ts';
-import { AttachedSessions } from './session/attachedSessions.ts';
+import type { AttachedSessions } from './session/attachedSessions.ts';
 import type { BeforeStart } from './session/beforeStart.ts';
 import { type CachedReleases, type CurrentRelease, createCurrentReleases } from './session/releases.ts';
 import {
@@ -24,13 +22,11 @@ import {
   type NewSession,
   type Session,
 } from './session/session.ts';
-import { endingOf, type SessionCall, withoutWebhooks } from './session/sessionEnding.ts';
+import type { SessionEndings } from './session/sessionEnding.ts';
 import { sessionEnded, sessionStarted } from './session/sessionEvents.ts';
-import type { SessionLock } from './session/sessionLock.ts';
 import { sessionPolicy } from './session/sessionPolicy.ts';
 import type { SessionStore, TurnStore } from './session/sessionStore.ts';
 import type { SessionUsage } from './session/sessionUsage.ts';
-import type { WriteBehind } from './session/writeBehind.ts';
 import { Journal } from './turn/journal.ts';
 import { runTurn } from './turn/runTurn.ts';
 import type { TurnRequest, TurnSink } from './turn/turn.ts';
@@ -40,27 +36,19 @@ import { TurnTrace } from './turn/turnTrace.ts';
 
 export interface ConversationEngineDeps {
   readonly sessions: SessionStore;
-  /** The store of sessions that are attached to an audio stream. */
-  readonly attachedSessions: WriteBehind;
+  readonly attached: AttachedSessions;
   readonly releases: CachedReleases;
   /** Reads the project's live release, or its draft. */
   readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
-  readonly lock: SessionLock;
   readonly turn: TurnDeps;
   readonly beforeStart: BeforeStart;
+  readonly endings: SessionEndings;
   readonly usage: SessionUsage;
   /** Default: no tracing. */
   readonly tracing?: Tracer;
   /** Publishes live events; undefined in tests, which have no subscribers. */
   readonly liveEvents?: LiveEvents | undefined;
-  readonly clock: Clock;
   readonly makeId: MakeId;
-  /** How long `session.finalized` waits for the events before it. */
-  readonly finalizeTimeoutSeconds: number;
-  /** The call of a phone session; undefined when there are no calls. */
-  readonly callOf?: (projectId: string, callId: string) => Promise<SessionCall | undefined>;
-  /** Called when a session has ended and its webhooks are due. */
-  readonly onEnded: () => void;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -87,19 +75,16 @@ export function createConversationEngine(deps: ConversationEngineDeps): Conversa
 
 class Engine implements ConversationEngine {
   readonly #deps: ConversationEngineDeps;
-  readonly #turnDeps: TurnContext['deps'];
+  readonly #clock: Clock;
   readonly #attached: AttachedSessions;
   readonly #currentRelease: (wanted: NewSession) => Promise<CurrentRelease>;
 
   constructor(deps: ConversationEngineDeps) {
     this.#deps = deps;
-    this.#turnDeps = {
-      ...deps.turn,
-      prefixes: new PromptPrefixes(),
-      templateReports: new TemplateReports(deps.turn.onTemplateProblem),
-    };
-    this.#attached = new AttachedSessions(deps);
-    this.#currentRelease = createCurrentReleases(deps);
+    const { attached, releases, releaseFor, turn } = deps;
+    this.#clock = turn.clock;
+    this.#attached = attached;
+    this.#currentRelease = createCurrentReleases({ releases, releaseFor, clock: turn.clock });
   }
 
   async prepare(wanted: NewSession): Promise<PreparedSession> {
@@ -216,9 +201,9 @@ class Engine implements ConversationEngine {
     { sessions, session, release, request, sink, signal: outerSignal, lost }: LockedTurn,
     wanted: NewSession,
   ): Promise<void> {
-    const { onError } = this.#deps;
+    const { tracing, onError } = this.#deps;
     const signal = AbortSignal.any([outerSignal, lost]);
-    const trace = new TurnTrace(this.#deps, wanted, request);
+    const trace = new TurnTrace({ tracing, clock: this.#clock }, wanted, request);
     try {
       const events = new TurnEvents(this.#eventsOf(session), session, request.delivery?.commitment);
       const { started, journal } = await this.#prepareTurn(
@@ -227,7 +212,7 @@ class Engine implements ConversationEngine {
         trace,
       );
       const start = { session: started, release, request, journal, events, trace, sink, signal };
-      const turn = createTurnContext(this.#turnDeps, start);
+      const turn = createTurnContext(this.#deps.turn, start);
       await sink({ type: 'start', model: turn.modelName });
       const completed = await runTurn({ sessions, onError }, turn).finally(() => this.#countTurn(turn));
       const { ended } = completed.done;
@@ -262,10 +247,10 @@ class Engine implements ConversationEngine {
     signal: AbortSignal,
     trace: TurnTrace,
   ) {
-    const { clock, beforeStart } = this.#deps;
+    const { beforeStart } = this.#deps;
     const session = known.state.currentNodeId === null ? await this.#withCall(known) : known;
     const journalOf = (started: Session) =>
-      new Journal(started, clock, (type, data) => turnEvents.noted(type, data));
+      new Journal(started, this.#clock, (type, data) => turnEvents.noted(type, data));
     if (session.turn > 0) return { started: session, journal: journalOf(session) };
     const variables = { ...request.variables, ...session.state.variables };
     const asked = { ...session, state: { ...session.state, variables } };
@@ -278,13 +263,12 @@ class Engine implements ConversationEngine {
 
   /** Adds the call's present facts: it may have been dialed over another trunk than the first. */
   async #withCall(session: Session): Promise<Session> {
-    const { callOf, onError } = this.#deps;
-    if (session.callId === null || !callOf) return session;
+    const { endings, onError } = this.#deps;
     const known = this.#attached.callOf(session);
     if (known) return { ...session, state: { ...session.state, call: known } };
-    const call = await callOf(session.projectId, session.callId).catch((error: unknown) =>
-      onError(error, 'facts of the call not read'),
-    );
+    const call = await endings
+      .callOf(session)
+      .catch((error: unknown) => onError(error, 'facts of the call not read'));
     return call ? { ...session, state: { ...session.state, call: call.facts } } : session;
   }
 
@@ -360,21 +344,19 @@ class Engine implements ConversationEngine {
     reason: EndReason,
     isMeant: (session: Session) => boolean,
   ): Promise<boolean> {
-    const { clock, callOf, finalizeTimeoutSeconds, onEnded } = this.#deps;
+    const { endings } = this.#deps;
     const { sessions } = this.#attached.access(projectId, sessionId);
     let missingVariables: readonly string[] = [];
     const ended = await sessions.end(projectId, sessionId, async (session) => {
       if (!isMeant(session)) return undefined;
       const { agent } = await this.releaseOf(session);
-      const call = session.callId === null ? undefined : await callOf?.(projectId, session.callId);
-      const { variables } = session.state;
-      const ending = endingOf(agent, variables, reason, call, clock.now(), finalizeTimeoutSeconds);
+      const ending = await endings.of(agent, session, reason);
       missingVariables = ending.missingVariables;
-      return sessionPolicy(session.state).sendsWebhooks ? ending : withoutWebhooks(ending);
+      return ending;
     });
     if (!ended) return false;
     this.#eventsOf(ended)?.publish(sessionEnded(ended, reason, missingVariables));
-    onEnded();
+    endings.onEnded();
     return true;
   }
 
@@ -389,6 +371,6 @@ class Engine implements ConversationEngine {
   }
 
   #now(): string {
-    return new Date(this.#deps.clock.now()).toISOString();
+    return new Date(this.#clock.now()).toISOString();
   }
 }

@@ -3,12 +3,9 @@ import { CallwayError, invalid } from '../base/errors.ts';
 import type { Clock } from '../base/values/clock.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { VoiceNode } from '../calls/nodes/voiceNodeRegistry.ts';
-import type { ReadAhead } from '../calls/setup/callSessions.ts';
-import type { StreamOpening } from '../conversation/streams/audioStream.ts';
+import type { CallSessions } from '../calls/setup/callSessions.ts';
 import { type DialectName, findDialect } from '../dialects/index.ts';
 import { isSignedByTwilio, SIGNATURE_HEADER, type SignedRequest } from '../dialects/twilioSignature.ts';
-import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import type { NewSession } from '../engine/session/session.ts';
 import {
   makeTicket,
   type RelayGrant,
@@ -92,8 +89,7 @@ export interface MediaStreamsDeps {
   readonly slots: StreamSlots;
   readonly widgetSessions: WidgetSessions;
   readonly tickets: StreamTickets;
-  readonly conversations: Pick<ConversationEngine, 'create' | 'find'>;
-  readonly readAhead: ReadAhead;
+  readonly sessions: CallSessions;
   /** The project's own token; undefined where it has stored none. */
   readonly twilioToken: (projectId: string) => Promise<string | undefined>;
   /** @throws {CallwayError} 503 `voice_unavailable` */
@@ -115,7 +111,7 @@ export interface MediaStreamsDeps {
 }
 
 export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
-  const { tickets, slots, widgetSessions, conversations, clock } = deps;
+  const { tickets, slots, widgetSessions, sessions, clock } = deps;
   const issue = async (
     grant: StreamGrant | RelayGrant,
     baseUrl: string,
@@ -124,15 +120,10 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
     await tickets.issue(ticket, grant, TICKET_LIFETIME_MS);
     return socketUrl(baseUrl, ticket);
   };
-  const open = async (wanted: NewSession): Promise<StreamOpening> => {
-    const creating = conversations.create(wanted);
-    const [session, readAhead] = await Promise.all([creating, deps.readAhead(wanted.projectId, creating)]);
-    return { session, readAhead };
-  };
   const expiry = () => new Date(clock.now() + TICKET_LIFETIME_MS).toISOString();
   /** @throws {CallwayError} When the node takes no new session, or the session exists and `variables` are given. */
   const isNewSession = async (projectId: string, sessionId: string, variables: object | undefined) => {
-    if (await conversations.find(projectId, sessionId)) {
+    if (await sessions.exists(projectId, sessionId)) {
       if (variables === undefined) return false;
       const message = `the session ${sessionId} exists; variables are for new sessions only`;
       throw invalid('session_id_in_use', message);
@@ -167,7 +158,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
           draft,
           ...described,
         } as const;
-        const opening = isNew ? await open(wanted) : undefined;
+        const opening = isNew ? await sessions.create(wanted) : undefined;
         const expiresAt = expiry();
         const grant: StreamGrant = {
           projectId,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { WidgetSessions } from '../../src/agents/accounts/widgetToken.ts';
+import type { CallSessions } from '../../src/calls/setup/callSessions.ts';
 import { isSignedByTwilio, twilioSignature } from '../../src/dialects/twilioSignature.ts';
 import { createMediaStreams } from '../../src/streams/mediaStreams.ts';
 import type { RelayGrant, StreamGrant } from '../../src/streams/streamTickets.ts';
@@ -78,8 +79,7 @@ describe('A ticket', () => {
         begin: async () => true,
         end: async () => undefined,
       }),
-      readAhead: async () => undefined,
-      conversations: { find: async () => undefined, create: () => Promise.reject(new Error('unused')) },
+      sessions: unused<CallSessions>('sessions'),
     });
     const forward = (signature: string | undefined) =>
       streams.forward('ticket-1', { signature, path: PATH, host: INSIDE });

@@ -10,9 +10,12 @@ import { type Clock, systemClock } from '../../src/base/values/clock.ts';
 import { uuidV7 } from '../../src/base/values/ids.ts';
 import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
 import { createConversationEngine } from '../../src/engine/createConversationEngine.ts';
-import type { TemplateProblem } from '../../src/engine/prompt/templateReports.ts';
+import { PromptPrefixes } from '../../src/engine/prompt/prompts.ts';
+import { type TemplateProblem, TemplateReports } from '../../src/engine/prompt/templateReports.ts';
+import { AttachedSessions } from '../../src/engine/session/attachedSessions.ts';
 import type { BeforeStart } from '../../src/engine/session/beforeStart.ts';
 import type { CallFacts, HistoryEvent, Session, SessionMessage } from '../../src/engine/session/session.ts';
+import { SessionEndings } from '../../src/engine/session/sessionEnding.ts';
 import type { SessionLock } from '../../src/engine/session/sessionLock.ts';
 import type { SessionEnding, SessionStore, TurnHistory } from '../../src/engine/session/sessionStore.ts';
 import { WriteBehind } from '../../src/engine/session/writeBehind.ts';
@@ -91,14 +94,20 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     tools: options.tools ?? [],
   };
   const wrap = options.wrapSessions ?? ((stored) => stored);
+  const { clock = systemClock } = options;
   const store = wrap(memorySessions(sessions, records, endings));
   const conversations = createConversationEngine({
     sessions: store,
-    attachedSessions: new WriteBehind({
+    attached: new AttachedSessions({
       sessions: store,
-      spool: { put: async () => undefined, drop: async () => undefined, readPending: async () => [] },
-      clock: options.clock ?? systemClock,
-      onError: options.onError ?? (() => undefined),
+      attachedSessions: new WriteBehind({
+        sessions: store,
+        spool: { put: async () => undefined, drop: async () => undefined, readPending: async () => [] },
+        clock,
+        onError: options.onError ?? (() => undefined),
+      }),
+      lock: options.lock ?? openLock,
+      clock,
     }),
     releases: {
       keep: async () => 'release-1',
@@ -111,7 +120,6 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       options.onReleaseLookUp?.();
       return release;
     },
-    lock: options.lock ?? openLock,
     turn: {
       models: {
         chat: options.model,
@@ -126,18 +134,21 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       shares: new ComputeShares({ clock: systemClock, startStopwatch: () => ({ elapsedMs: () => 0 }) }),
       ...(options.knowledge ? { knowledge: options.knowledge } : {}),
       ...(options.scheduleCallback ? { scheduleCallback: options.scheduleCallback } : {}),
-      clock: options.clock ?? systemClock,
-      onTemplateProblem: (_session, problem) => void templateProblems.push(problem),
+      clock,
+      prefixes: new PromptPrefixes(),
+      templateReports: new TemplateReports((_session, problem) => void templateProblems.push(problem)),
       onToolFailed: (_session, failure) => void failedTools.push(failure),
     },
     beforeStart: options.beforeStart ?? (async ({ state }) => ({ state, events: [] })),
-    callOf: async () => options.call && { answered: true, record: true, facts: options.call },
+    endings: new SessionEndings({
+      callOf: async () => options.call && { answered: true, record: true, facts: options.call },
+      finalizeTimeoutSeconds: 120,
+      clock,
+      onEnded: () => undefined,
+    }),
     usage: { admit: async () => undefined, add: (_projectId, usage) => void used.push(usage) },
     liveEvents: { publish: (event) => void liveEvents.push(event) },
-    clock: options.clock ?? systemClock,
     makeId: uuidV7,
-    finalizeTimeoutSeconds: 120,
-    onEnded: () => undefined,
     ...(options.tracing ? { tracing: options.tracing } : {}),
     onError:
       options.onError ??

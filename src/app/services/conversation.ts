@@ -7,8 +7,12 @@ import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import { callFacts } from '../../calls/call.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import { createConversationEngine } from '../../engine/createConversationEngine.ts';
+import { PromptPrefixes } from '../../engine/prompt/prompts.ts';
+import { TemplateReports } from '../../engine/prompt/templateReports.ts';
+import { AttachedSessions } from '../../engine/session/attachedSessions.ts';
 import { createBeforeStart } from '../../engine/session/beforeStart.ts';
 import { cacheReleases } from '../../engine/session/releases.ts';
+import { SessionEndings } from '../../engine/session/sessionEnding.ts';
 import { WriteBehind } from '../../engine/session/writeBehind.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
 import { createToolRunner, type ToolRunner } from '../../engine/tools/toolRunner.ts';
@@ -71,8 +75,12 @@ export function buildConversations(
     attachedSessions.start().catch((error: unknown) => onError(error, 'spooled turns not read'));
   const conversations: ConversationEngine = createConversationEngine({
     sessions: stores.sessions,
-    attachedSessions,
-    lock: redisSessionLock(redis, clock),
+    attached: new AttachedSessions({
+      sessions: stores.sessions,
+      attachedSessions,
+      lock: redisSessionLock(redis, clock),
+      clock,
+    }),
     releases: cacheReleases(stores.releases),
     releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
     turn: {
@@ -85,11 +93,12 @@ export function buildConversations(
       clock,
       onToolFailed: ({ projectId, sessionId }, failure) =>
         logger.warn({ projectId, sessionId, ...failure }, 'tool failed'),
-      onTemplateProblem({ projectId, sessionId }, problem) {
+      prefixes: new PromptPrefixes(),
+      templateReports: new TemplateReports(({ projectId, sessionId }, problem) => {
         const fields = { projectId, sessionId };
         if (problem.kind === 'failed') logger.warn({ ...fields, reason: problem.reason }, 'template failed');
         else logger.info({ ...fields, variable: problem.variable }, 'template variable not set');
-      },
+      }),
     },
     beforeStart: createBeforeStart({
       clientOf: ({ standIns }) => (standIns ? mockedBeforeStart(standIns, client, clock) : client),
@@ -97,21 +106,23 @@ export function buildConversations(
       tracing: tracer,
       clock,
     }),
+    endings: new SessionEndings({
+      async callOf(projectId, callId) {
+        const call = await stores.calls.find(projectId, callId);
+        if (!call) return undefined;
+        return { answered: call.answeredAt !== null, record: call.settings.record, facts: callFacts(call) };
+      },
+      finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,
+      clock,
+      onEnded,
+    }),
     tracing: tracer,
     liveEvents,
-    clock,
     makeId,
-    finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,
-    async callOf(projectId, callId) {
-      const call = await stores.calls.find(projectId, callId);
-      if (!call) return undefined;
-      return { answered: call.answeredAt !== null, record: call.settings.record, facts: callFacts(call) };
-    },
     usage: {
       admit: (projectId) => countSession(dayQuotas, projectId),
       add: (projectId, used) => usage.add(projectId, used),
     },
-    onEnded,
     onError,
   });
   return { conversations, mcpServers, tools };

@@ -9,7 +9,6 @@ import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
 import { audioSocketUrl } from './audioSockets.ts';
-import { readerAhead } from './readAhead.ts';
 
 /** Reads a project's Twilio token. */
 export function twilioTokens(credentials: ProviderCredentialStore) {
@@ -24,14 +23,13 @@ export function twilioTokens(credentials: ProviderCredentialStore) {
  */
 export function buildMediaStreams(
   node: NodeContext,
-  { calls, conversations }: Services,
+  { calls }: Services,
   voiceNodes: VoiceNodeSelector,
   voiceThreads: VoiceThreads<StreamGrant> | undefined,
 ): MediaStreams {
   const { config, storage, redis, callRefusal, publicUrl, clock, makeId } = node;
   return createMediaStreams({
-    conversations,
-    readAhead: readerAhead(node, conversations),
+    sessions: calls.sessions,
     twilioToken: twilioTokens(storage.stores.providerCredentials),
     tickets: redisStreamTickets(redis),
     widgetSessions: redisWidgetSessions(redis),

@@ -6,10 +6,10 @@ import {
   recoverInterruptedTurn,
 } from '../../engine/session/interruptedTurn.ts';
 import type { ReleaseStore } from '../../engine/session/releases.ts';
-import type { Session } from '../../engine/session/session.ts';
+import type { NewSession, Session } from '../../engine/session/session.ts';
 import { type Call, callFacts } from '../call.ts';
 
-/** A call's session before its first turn. */
+/** A session before its first turn. */
 export interface StartedSession {
   readonly session: Session;
   /** The sealed data from the database that the voice thread needs for the agent's first words. */
@@ -30,7 +30,7 @@ export interface CallSessionsDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** The sessions of calls, from before the answer to the end. */
+/** The sessions of calls and audio streams, from before the first words to the end. */
 export class CallSessions {
   readonly #deps: CallSessionsDeps;
 
@@ -61,6 +61,18 @@ export class CallSessions {
       if (!canceled.aborted) onError(error, 'session of a call not started before its answer');
       return undefined;
     }
+  }
+
+  /** Creates the session of an audio stream without a call. @throws {CallwayError} 400 `session_id_in_use` */
+  async create(wanted: NewSession): Promise<StartedSession> {
+    const { conversations, readAhead } = this.#deps;
+    const creating = conversations.create(wanted);
+    const [session, read] = await Promise.all([creating, readAhead(wanted.projectId, creating)]);
+    return { session, readAhead: read };
+  }
+
+  async exists(projectId: string, sessionId: string): Promise<boolean> {
+    return (await this.#deps.conversations.find(projectId, sessionId)) !== undefined;
   }
 
   /** Returns the session's variables as they are now. */

@@ -7,6 +7,7 @@ import type { WriteBehind } from './writeBehind.ts';
 
 export interface AttachedSessionsDeps {
   readonly sessions: TurnStore;
+  /** The store of sessions that are attached to an audio stream. */
   readonly attachedSessions: WriteBehind;
   readonly lock: SessionLock;
   readonly clock: Clock;

@@ -4,9 +4,10 @@ import {
   type WebhookEventName,
   webhookEventName,
 } from '../../agents/agentConfig.ts';
-import type { Variables } from '../../agents/pathway/templates.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { missingVariables } from '../pathway/requiredVariables.ts';
-import type { CallFacts, EndReason } from './session.ts';
+import type { CallFacts, EndReason, Session } from './session.ts';
+import { sessionPolicy } from './sessionPolicy.ts';
 import type { SessionEnding } from './sessionStore.ts';
 
 /** The call of a session. */
@@ -16,36 +17,55 @@ export interface SessionCall {
   readonly facts: CallFacts;
 }
 
-/** The post-session work that is due when a session ends. */
-export function endingOf(
-  agent: AgentConfig,
-  variables: Variables,
-  reason: EndReason,
-  call: SessionCall | undefined,
-  atMs: number,
-  finalizeTimeoutSeconds: number,
-): SessionEnding {
-  return {
-    at: new Date(atMs).toISOString(),
-    reason,
-    missingVariables: missingVariables(agent, variables).map(({ name }) => name),
-    finalizeBy: new Date(atMs + finalizeTimeoutSeconds * 1000).toISOString(),
-    expected: expectedEvents(call ? { call } : {}),
-    subscribed: agent.postSessionWebhook ? (agent.postSessionWebhook.events ?? DEFAULT_WEBHOOK_EVENTS) : [],
-    evaluating: agent.postEvaluationConfig !== null,
-    readsMessages:
-      agent.postSessionWebhook !== null || agent.postEvaluationConfig !== null || agent.memoryEnabled,
-  };
+export interface SessionEndingsDeps {
+  /** Finds the call of a phone session. */
+  readonly callOf: (projectId: string, callId: string) => Promise<SessionCall | undefined>;
+  /** How long `session.finalized` waits for the events before it. */
+  readonly finalizeTimeoutSeconds: number;
+  readonly clock: Clock;
+  /** Called when a session has ended and its webhooks are due. */
+  readonly onEnded: () => void;
 }
 
-/** The same for a session without webhooks and evaluation. */
-export function withoutWebhooks(ending: SessionEnding): SessionEnding {
-  return { ...ending, expected: [], subscribed: [], evaluating: false, readsMessages: false };
+/** Knows what is due when a session ends. */
+export class SessionEndings {
+  readonly onEnded: () => void;
+  readonly #deps: SessionEndingsDeps;
+
+  constructor(deps: SessionEndingsDeps) {
+    this.#deps = deps;
+    this.onEnded = deps.onEnded;
+  }
+
+  /** @returns Undefined for a session without a call. */
+  async callOf({ projectId, callId }: Session): Promise<SessionCall | undefined> {
+    return callId === null ? undefined : await this.#deps.callOf(projectId, callId);
+  }
+
+  /** The post-session work that is due when a session ends. */
+  async of(agent: AgentConfig, session: Session, reason: EndReason): Promise<SessionEnding> {
+    const { finalizeTimeoutSeconds, clock } = this.#deps;
+    const { postSessionWebhook: webhook, postEvaluationConfig, memoryEnabled } = agent;
+    const atMs = clock.now();
+    const call = await this.callOf(session);
+    const { variables } = session.state;
+    const { sendsWebhooks } = sessionPolicy(session.state);
+    return {
+      at: new Date(atMs).toISOString(),
+      reason,
+      missingVariables: missingVariables(agent, variables).map(({ name }) => name),
+      finalizeBy: new Date(atMs + finalizeTimeoutSeconds * 1000).toISOString(),
+      expected: sendsWebhooks ? expectedEvents({ call }) : [],
+      subscribed: sendsWebhooks && webhook ? (webhook.events ?? DEFAULT_WEBHOOK_EVENTS) : [],
+      evaluating: sendsWebhooks && postEvaluationConfig !== null,
+      readsMessages: sendsWebhooks && (webhook !== null || postEvaluationConfig !== null || memoryEnabled),
+    };
+  }
 }
 
 /** The webhook events of an ended session in sending order. Only a recorded, answered call has `recording.ready`. */
 export function expectedEvents(session: {
-  readonly call?: Pick<SessionCall, 'answered' | 'record'>;
+  readonly call?: Pick<SessionCall, 'answered' | 'record'> | undefined;
 }): readonly WebhookEventName[] {
   const { call } = session;
   return webhookEventName.options.filter((name) => {

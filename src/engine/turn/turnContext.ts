@@ -119,8 +119,8 @@ export interface TurnDeps {
   readonly scheduleCallback?: ScheduleCallback;
   readonly clock: Clock;
   readonly shares: ComputeShares;
-  /** Called once per session and problem. */
-  readonly onTemplateProblem: (session: Session, problem: TemplateProblem) => void;
+  readonly prefixes: PromptPrefixes;
+  readonly templateReports: TemplateReports;
   /** Reports a failed tool to the operator. */
   readonly onToolFailed: (session: Session, failure: ToolFailure) => void;
 }
@@ -146,7 +146,7 @@ export interface TurnStart {
 
 /** One running turn: what all of its parts share. */
 export interface TurnContext extends TurnStart, ModelAccess {
-  readonly deps: TurnDeps & { readonly prefixes: PromptPrefixes; readonly templateReports: TemplateReports };
+  readonly deps: TurnDeps;
   readonly graph: PathwayGraph;
   /** Whether the turn was answered outside of the session, so that only the pathway moves. @see walkHistory */
   readonly isWalked?: boolean;
@@ -164,7 +164,7 @@ export interface TurnContext extends TurnStart, ModelAccess {
   readonly extraction?: Promise<void>;
 }
 
-export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): TurnContext {
+export function createTurnContext(deps: TurnDeps, start: TurnStart): TurnContext {
   const { session, release, journal, trace } = start;
   const { currentNodeId: nodeId, startNodeId } = session.state;
   const graph = createGraph(release.pathway, startNodeId);

@@ -5,7 +5,11 @@ import type { ComputeShares } from '../../base/async/computeShares.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MakeId } from '../../base/values/ids.ts';
 import { createConversationEngine } from '../../engine/createConversationEngine.ts';
+import { PromptPrefixes } from '../../engine/prompt/prompts.ts';
+import { TemplateReports } from '../../engine/prompt/templateReports.ts';
+import { AttachedSessions } from '../../engine/session/attachedSessions.ts';
 import { type BeforeStartClient, createBeforeStart } from '../../engine/session/beforeStart.ts';
+import { SessionEndings } from '../../engine/session/sessionEnding.ts';
 import type { SessionLock } from '../../engine/session/sessionLock.ts';
 import { WriteBehind } from '../../engine/session/writeBehind.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
@@ -59,11 +63,16 @@ function testEngine(deps: PlayerDeps, play: PlayRequest, sessions: TestSessions)
   const onError = () => undefined; // what fails beside a turn, such as a summary, fails no test
   return createConversationEngine({
     sessions,
-    attachedSessions: new WriteBehind({
+    attached: new AttachedSessions({
       sessions,
-      spool: { put: async () => undefined, drop: async () => undefined, readPending: async () => [] },
+      attachedSessions: new WriteBehind({
+        sessions,
+        spool: { put: async () => undefined, drop: async () => undefined, readPending: async () => [] },
+        clock,
+        onError,
+      }),
+      lock: OPEN_LOCK,
       clock,
-      onError,
     }),
     releases: {
       keep: async () => play.releaseId,
@@ -73,7 +82,6 @@ function testEngine(deps: PlayerDeps, play: PlayRequest, sessions: TestSessions)
       removeUnused: async () => undefined,
     },
     releaseFor: async () => play.release,
-    lock: OPEN_LOCK,
     turn: {
       models: deps.models,
       tools: createMockedTools({ mocks, real: allowRealTools ? deps.tools : undefined, clock, shares }),
@@ -81,7 +89,8 @@ function testEngine(deps: PlayerDeps, play: PlayRequest, sessions: TestSessions)
       shares,
       knowledge: deps.knowledge,
       clock,
-      onTemplateProblem: () => undefined,
+      prefixes: new PromptPrefixes(),
+      templateReports: new TemplateReports(() => undefined),
       onToolFailed: () => undefined,
     },
     beforeStart: createBeforeStart({
@@ -89,11 +98,14 @@ function testEngine(deps: PlayerDeps, play: PlayRequest, sessions: TestSessions)
       memory: { find: async () => undefined, keep: async () => undefined },
       clock,
     }),
+    endings: new SessionEndings({
+      callOf: async () => undefined,
+      finalizeTimeoutSeconds: 0,
+      clock,
+      onEnded: () => undefined,
+    }),
     usage: { admit: async () => undefined, add: () => undefined },
-    clock,
     makeId,
-    finalizeTimeoutSeconds: 0,
-    onEnded: () => undefined,
     onError,
   });
 }
