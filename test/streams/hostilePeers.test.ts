@@ -181,6 +181,14 @@ test.each([
   expectFloodClosed('twilio', message, count),
 );
 
+test.each(['ping', 'pong'])('A peer that floods the thread with %s frames is closed', async (frame) => {
+  const { end, closes } = await connect('twilio');
+  for (let n = 0; n < 6000; n++) end.emit(frame, Buffer.alloc(0));
+  await settled();
+  await settled();
+  expect(closes).toEqual([1008]);
+});
+
 test('A peer is heard for as many digits as a caller can press', async () => {
   const { clock, stream, socket } = await connect('twilio');
   let digits = 0;

@@ -35,10 +35,12 @@ export function listenTo(
     else if (!isBinary && countMarks(bytes) > MAX_VALUES) refuse('sent a message with too many values');
     else onMessage(bytes, isBinary);
   });
-  // Each is answered, and the answers wait in memory for a vendor that does not read them.
-  socket.on('ping', (data) => {
+  // Each ping is answered, and the answers wait in memory for a vendor that does not read them.
+  const onControlFrame = (data: Buffer) => {
     if (!admit(data, true)) refuseFlood();
-  });
+  };
+  socket.on('ping', onControlFrame);
+  socket.on('pong', onControlFrame);
   socket.on('error', (error) => onFailed(isUnreadable(error) ? malformed(name, error) : error));
   socket.on('close', (code, reason) => onFailed(closedBy(name, code, String(reason), isRefusal)));
 }

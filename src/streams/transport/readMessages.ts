@@ -40,8 +40,10 @@ export function readMessages(socket: StreamSocket, clock: Clock, peer: Peer, rea
     if (!isInTime) refuse(CLOSE_POLICY_VIOLATION, 'messages arrive faster than a call has them');
     return isInTime;
   };
+  const onControlFrame = (data: Buffer) => void isAdmitted(data, true);
   // The answers wait in memory for a peer that does not read them.
-  socket.on('ping', (data) => void isAdmitted(data, true));
+  socket.on('ping', onControlFrame);
+  socket.on('pong', onControlFrame);
   socket.on('message', (data, isBinary) => {
     if (!isAdmitted(data, isBinary)) return;
     try {

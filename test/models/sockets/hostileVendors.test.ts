@@ -83,6 +83,9 @@ const ATTACKS: Readonly<Record<string, (socket: WebSocket) => void>> = {
     socket.on('pong', ping);
     ping();
   },
+  '10,000 pongs that were not asked for': (socket) => {
+    for (let n = 0; n < FLOOD; n++) socket.pong();
+  },
   'a message of more than 1 MiB': (socket) => socket.send(unknown({ text: 'x'.repeat(1024 * 1024) })),
   'a message with 20,000 words': (socket) => socket.send(unknown({ words: Array(20_000).fill(word) })),
   'long messages of 16 MiB in all': (socket) => {
