@@ -1,14 +1,9 @@
 import type { Clock } from '../base/values/clock.ts';
 import { HttpClientError } from './errors.ts';
-import {
-  type BuildConnector,
-  createConnector,
-  exchange,
-  type HttpMethod,
-  type OutgoingRequest,
-} from './exchange.ts';
+import { createConnector, exchange, type HttpMethod, type OutgoingRequest } from './exchange.ts';
 import { checkHeaders, type HeaderEntry } from './headers.ts';
 import { createDnsLookup, type Lookup, resolveTarget } from './lookup.ts';
+import type { BuildConnector } from './pacedSocket.ts';
 import type { HttpResponse } from './response.ts';
 import { checkTarget, type TargetPolicy } from './target.ts';
 

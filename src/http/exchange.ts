@@ -1,8 +1,9 @@
-import { buildConnector, Client, errors } from 'undici';
+import { type buildConnector, Client, errors } from 'undici';
 import { bareHost } from './address.ts';
 import { HttpClientError } from './errors.ts';
 import type { HeaderEntry } from './headers.ts';
 import { answering, isAddress } from './lookup.ts';
+import { type BuildConnector, pacedConnector } from './pacedSocket.ts';
 import {
   connectionLost,
   type HttpResponse,
@@ -29,9 +30,6 @@ export interface OutgoingRequest extends ResponseLimits {
   readonly signal: AbortSignal;
 }
 
-/** Undici's `buildConnector`, or one that adds to its options. */
-export type BuildConnector = (options: buildConnector.BuildOptions) => buildConnector.connector;
-
 /**
  * Creates a connector to checked addresses, which are tried in turn until TCP connects. The certificate is verified for
  * the URL's name, or for its address.
@@ -41,17 +39,18 @@ export type BuildConnector = (options: buildConnector.BuildOptions) => buildConn
 export function createConnector(
   { url, signal }: OutgoingRequest,
   addresses: readonly string[],
-  build: BuildConnector = buildConnector,
+  build?: BuildConnector,
 ): buildConnector.connector {
   const host = bareHost(url.hostname);
-  const connect = build({
+  const options = {
     lookup: answering(addresses),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
     timeout: 0,
     signal,
     ...(isAddress(host) ? {} : { servername: host }),
-  });
+  };
+  const connect = pacedConnector(options, build);
   return (target, callback) =>
     connect({ ...target, servername: undefined }, (...[cause, socket]) => {
       if (cause) callback(connectionFailure(url, cause), null);

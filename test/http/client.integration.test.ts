@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { GuardedRequest } from '../../src/http/client.ts';
 import { HttpClientError } from '../../src/http/errors.ts';
-import type { BuildConnector } from '../../src/http/exchange.ts';
+import type { BuildConnector } from '../../src/http/pacedSocket.ts';
 import { responseText } from '../../src/http/response.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { get, useClients } from './support/clients.ts';

@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher, errors, fetch as undiciFetch } from 'undici';
 import type { TargetGuard } from '../../http/lookup.ts';
 import { guardedLookup } from '../../http/lookup.ts';
+import { pacedConnector } from '../../http/pacedSocket.ts';
 import { boundedResponse } from '../../http/response.ts';
 import { ModelError } from '../ports/modelError.ts';
 
@@ -26,10 +27,10 @@ export function createVendorFetch(baseUrl: string, guard: TargetGuard | undefine
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: {
+    connect: pacedConnector({
       timeout: CONNECT_TIMEOUT_MS,
       ...(guard ? { lookup: guardedLookup(new URL(baseUrl), guard) } : {}),
-    },
+    }),
   });
   return { fetch: fetchOver(agent, guard ? 'error' : 'follow'), close: () => agent.destroy() };
 }

@@ -7,7 +7,7 @@ import {
   type GuardedHttpClientDeps,
   type GuardedRequest,
 } from '../../../src/http/client.ts';
-import type { BuildConnector } from '../../../src/http/exchange.ts';
+import type { BuildConnector } from '../../../src/http/pacedSocket.ts';
 import { useCleanups } from '../../support/cleanups.ts';
 import {
   type LoopbackServer,
