@@ -1,4 +1,6 @@
 /** A parser: parses one file; its host ends it. */
+import { stat } from 'node:fs/promises';
+
 import { portOf } from '../../base/threads/childProcess.ts';
 import { remoteOf, serve } from '../../base/threads/remote.ts';
 import { Chunker } from '../chunking/chunker.ts';
@@ -15,6 +17,10 @@ import type {
 } from './parserMessages.ts';
 
 const ITEMS_PER_MESSAGE = 500;
+/** Archives pack tables to a fiftieth, and a row repeats the names of its columns. */
+const MAX_CHARACTERS_PER_BYTE = 250;
+/** Smaller texts may have any length. */
+const MIN_LIMITED_CHARACTERS = 8_388_608;
 
 process.once('disconnect', () => process.exit());
 // Its host ends it.
@@ -40,7 +46,16 @@ async function parse(request: ParseRequest | TableRequest): Promise<void> {
 async function* chunksOf(request: ParseRequest): AsyncGenerator<ParsedItem> {
   const read = await READERS[request.type]();
   const chunker = new Chunker({ size: request.chunkSize, overlap: request.chunkOverlap });
-  for await (const block of read(request)) yield* chunker.push(block);
+  const { size } = await stat(request.path);
+  const maxCharacters = Math.max(MIN_LIMITED_CHARACTERS, size * MAX_CHARACTERS_PER_BYTE);
+  let characters = 0;
+  for await (const block of read(request)) {
+    characters += block.text.length;
+    // One long string that each cell names, or that is merged over all rows, would fill the database.
+    if (characters > maxCharacters)
+      throw new DocumentError('The file repeats its text far more often than a document does; it was not read');
+    yield* chunker.push(block);
+  }
   yield* chunker.end();
 }
 

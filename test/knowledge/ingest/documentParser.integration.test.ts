@@ -115,6 +115,16 @@ test.each<[string, Partial<ParseLimits>, string, RegExp]>([
   },
 );
 
+test('A document that repeats a little text without end is refused', TIMEOUT, async () => {
+  const { parse } = startParser();
+  const merged = `<td rowspan="60000">${'word '.repeat(39)}</td>`.repeat(200);
+  const table = `<table><tr>${merged}</tr>${'<tr><td>x</td></tr>'.repeat(1000)}</table>`;
+  await expect(parse('a.html', 'html', table)).rejects.toMatchObject({
+    name: 'DocumentError',
+    message: expect.stringContaining('repeats its text'),
+  });
+});
+
 test('Storing chunks does not count towards the time', TIMEOUT, async () => {
   const { parse, chunks } = startParser({ timeMs: 8_000 });
   let stored = 0;
