@@ -47,7 +47,7 @@ export function createScreen({ write, hasColour }: ScreenDeps): Screen {
 }
 
 /** Aligns the first column to the left and numbers to the right. */
-export function alignColumns(rows: readonly (readonly string[])[]): string[] {
+function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows.reduce<number[]>(
     (all, row) => row.map((cell, index) => Math.max(all[index] ?? 0, cell.length)),
     [],

@@ -110,16 +110,6 @@ describe('An embeddings endpoint', () => {
     expect(await knowledge.waitUntilProcessed(failed.id)).toMatchObject({ status: 'ready', chunkCount: 1 });
     expect((await knowledge.query('Other words')).body[0]).toMatchObject({ content: 'Other words.' });
   });
-
-  test('that is unreachable fails a query within its timeout', TIMEOUT, async () => {
-    const { fake, knowledge } = await start();
-    await knowledge.add('a.txt', 'Some words.');
-    fake.answerWith({ status: 503 }, { status: 503 });
-    expect(await knowledge.query('others')).toMatchObject({
-      status: 500,
-      body: { code: 'model_unavailable' },
-    });
-  });
 });
 
 describe('The removal of a dataset', () => {
@@ -197,48 +187,5 @@ test(
       key: knowledge.project.developerKey,
     });
     expect(removed.status).toBe(204);
-  },
-);
-
-test(
-  'a shutdown during an ingestion ends at once, and the job continues after the next start',
-  TIMEOUT,
-  async () => {
-    const fake = await startFakeEmbeddings();
-    onTestFinished(() => fake.close());
-    const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
-    onTestFinished(async () => {
-      await Promise.all([database.drop(), redis.drop()]);
-    });
-    const shared = {
-      DATABASE_URL: database.url,
-      REDIS_URL: redis.url,
-      EMBEDDING_BASE_URL: fake.baseUrl,
-      CALLWAY_ADMIN_TOKEN: 'the-token-of-the-operator',
-      SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
-    };
-    const dataDir = tempDir();
-    const first = await startTestGateway({ env: shared, dataDir });
-    onTestFinished(() => first.stop());
-    const knowledge = await createKnowledge(first, { chunkSize: 60, chunkOverlap: 0 });
-    let goOn: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    // At most 512 are requested at once.
-    fake.onRequest = () => (fake.embedded.size > 100 ? held : undefined);
-    const { body } = await knowledge.upload('a.txt', sentences(700).join(' '));
-    await expect.poll(() => fake.embedded.size, { timeout: 60_000 }).toBeGreaterThan(100);
-    await first.stop();
-    expect(fake.embedded.size).toBeLessThan(700);
-    goOn();
-
-    const second = await startTestGateway({ env: shared, dataDir });
-    onTestFinished(() => second.stop());
-    const path = `${knowledge.path}/datasets/${body.datasetId}`;
-    const find = async () => (await second.api('GET', path, { key: knowledge.project.developerKey })).body;
-    await expect.poll(async () => (await find()).status, { timeout: 90_000, interval: 200 }).toBe('ready');
-    expect(await find()).toMatchObject({ chunkCount: 700, embeddedCount: 700 });
-    expect(Math.max(...fake.embedded.values())).toBeLessThanOrEqual(2);
   },
 );

@@ -43,23 +43,3 @@ test('A client that names no session continues in a new session', async () => {
   expect(sessions[1]).toBe(sessions[0]);
   expect(sessions[2]).not.toBe(sessions[0]);
 });
-
-test('A page of a search ends before it has more than four million characters, and its cursor goes on', async () => {
-  const project = await gateway().createProject();
-  const { path, developerKey: key } = project;
-  for (const session_id of ['a', 'b', 'c', 'd'])
-    await chat(project, { session_id, messages: [long('needle')] });
-  const pages: string[][] = [];
-  let cursor: string | null | undefined;
-  do {
-    const body = { search_string: 'needle', limit: 3, ...(cursor ? { cursor } : {}) };
-    const { body: page } = await gateway().api('POST', `${path}/sessions/search`, { key, body });
-    expect(page.pagination.total).toBe(4);
-    pages.push(page.results.map(({ sessionId }: { sessionId: string }) => sessionId));
-    cursor = page.pagination.nextCursor;
-  } while (cursor);
-  expect(pages).toEqual([
-    ['d', 'c'],
-    ['b', 'a'],
-  ]);
-});

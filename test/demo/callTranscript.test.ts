@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { createCallTranscript } from '../../src/demo/callTranscript.ts';
 import { type HistoryMessage, latencyTable, transcriptText } from '../../src/demo/history.ts';
 import type { Screen } from '../../src/demo/screen.ts';
-import { alignColumns, createScreen } from '../../src/demo/screen.ts';
 import { unused } from '../support/unused.ts';
 
 const parts = {
@@ -97,29 +96,4 @@ test('The latency table has a row for each timed agent turn; the transcript has 
     ['“yes”', '500', '60', '300', '0', '20', '100', '20'],
   ]);
   expect(transcriptText(messages)).toBe('Agent   Hello. Keep it?\nCallee  yes\nAgent   Wonderful. Is …\n');
-});
-
-test('Columns are aligned, and colour is used on terminals only', () => {
-  expect(
-    alignColumns([
-      ['a', 'total'],
-      ['long', '7'],
-    ]),
-  ).toEqual(['a     total', 'long      7']);
-  for (const hasColour of [false, true]) {
-    let text = '';
-    const write = (more: string) => {
-      text += more;
-    };
-    const screen = createScreen({ write, hasColour });
-    screen.title('T');
-    screen.step('service', 'up');
-    screen.line(1240, 'agent', 'Hello.');
-    screen.table([['a', 'b']]);
-    screen.failure('bad');
-    expect(text.includes('\u001b[')).toBe(hasColour);
-    if (!hasColour) {
-      expect(text).toBe('\nT\n  ✓ service            up\n   1.2 s  agent   Hello.\n  a  b\n\n✗ bad\n');
-    }
-  }
 });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/base/values/clock.ts';
 import { uuidV7 } from '../../../src/base/values/ids.ts';
 import type { SlotHolders } from '../../../src/calls/limits/slotHolders.ts';
@@ -18,7 +18,7 @@ import { redisNodeBus } from '../../../src/infra/redis/nodes/nodeBus.ts';
 import { redisTrunkHealth } from '../../../src/infra/redis/nodes/trunkHealth.ts';
 import { redisTurnCheckpoints } from '../../../src/infra/redis/nodes/turnCheckpoints.ts';
 import { unused } from '../../support/unused.ts';
-import { redisServers, type TestRedis } from './support/servers.ts';
+import { useCluster } from './support/servers.ts';
 
 const NUMBER = '+886912345678';
 /** No call is stored. */
@@ -33,21 +33,12 @@ const makeTrunk = (change: Partial<Trunk> = {}): Trunk => ({
   ...change,
 });
 
-describe.each(redisServers)('on $name', ({ open }) => {
-  let server: TestRedis;
+describe('On a cluster', () => {
+  const cluster = useCluster();
   let here: RedisConnection;
   let there: RedisConnection;
-  beforeAll(async () => {
-    server = await open();
-    [here, there] = [1, 2].map(() => connectRedis({ url: server.url, onError: () => undefined })) as [
-      RedisConnection,
-      RedisConnection,
-    ];
-    await Promise.all([here.untilReady(), there.untilReady()]);
-  });
-  afterAll(async () => {
-    await Promise.all([here.close(), there.close()]);
-    await server.close();
+  beforeAll(() => {
+    [here, there] = cluster.nodes;
   });
 
   test('A turn checkpoint is read on another node with its age, replaced, and dropped', async () => {
@@ -316,7 +307,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
   });
 
   test('Nodes receive each other’s messages and their own, and ignore unknown ones', async () => {
-    const connect = () => connectRedis({ url: server.url, onError: () => undefined });
+    const connect = () => connectRedis({ url: cluster.url, onError: () => undefined });
     const [first, second] = [connect(), connect()];
     const onError = vi.fn();
     const buses = [
@@ -373,7 +364,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
   });
 
   test('Streams of another node hear events as they happen, and know when they may have missed some', async () => {
-    const subscriber = connectRedis({ url: server.url, onError: () => undefined });
+    const subscriber = connectRedis({ url: cluster.url, onError: () => undefined });
     await subscriber.untilReady();
     const feed = new RedisEventFeed({ log: redisEventLog(there), subscriber, onError: () => undefined });
     const projectId = uuidV7();

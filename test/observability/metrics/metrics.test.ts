@@ -1,6 +1,5 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { createHttpMetrics } from '../../../src/api/metrics.ts';
 import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
 import type { MediaCounters } from '../../../src/media/mediaSession.ts';
 import { createCallMetrics } from '../../../src/observability/metrics/calls.ts';
@@ -209,20 +208,6 @@ test('The threads’ playout delays are one histogram with cumulative buckets', 
   });
   expect(samples[`${name}_sum`]).toBeCloseTo(10 * 0.000125 + 5 * 0.001875 + 0.002125 + 2 * 0.100125, 9);
   expect(renderPlayoutDelay([])).toBe('');
-});
-
-test('The page has only comments, samples and empty lines', async () => {
-  const registry = new Registry();
-  createCallMetrics(registry);
-  const counts = new Float64Array(401);
-  const page = await createHttpMetrics({
-    registry,
-    texts: [async () => '', async () => renderPlayoutDelay([counts])],
-  }).render();
-  const names = [...page.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
-  expect(new Set(names).size).toBe(names.length);
-  expect(names).toEqual(expect.arrayContaining(['callway_calls_total', 'callway_playout_lateness_seconds']));
-  for (const line of page.split('\n')) expect(line).toMatch(/^(# (HELP|TYPE) .+|[a-z_]+(\{.*\})? \S+|)$/);
 });
 
 test('SIP server counters are shown by their own names', () => {

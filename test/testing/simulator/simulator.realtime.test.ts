@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Simulator, startSimulator, trunkTo } from '../../../src/app/simulator/simulator.ts';
@@ -7,12 +5,8 @@ import type { LegEnd } from '../../../src/calls/telephony.ts';
 import { BEHAVIOURS, type BehaviourInput } from '../../../src/testing/simulator/script.ts';
 import type { SimulatedCallerEvent } from '../../../src/testing/simulator/simulatedCaller.ts';
 import { detectLeaks } from '../../support/leaks.ts';
-import { synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
-import { makeTempDir } from '../../support/tempDir.ts';
-import { encodeWav } from '../../support/wavFile.ts';
 
 const TIMEOUT = 60_000;
-const MISSING_FILE = '/nowhere/sound.wav';
 
 /** Two carriers: a phone of one calls a phone of the other, over real SIP and RTP. */
 interface Rig {
@@ -109,13 +103,6 @@ function story(events: readonly SimulatedCallerEvent[]): string[] {
 }
 
 describe.concurrent('A call between two simulated phones', { timeout: TIMEOUT }, () => {
-  test('can be hung up while digits are sent', async () => {
-    const { nationalCallee, call } = rig.pair();
-    rig.far.phones.set(nationalCallee, { kind: 'answers', afterMs: 0, script: [], stays: true });
-    const keys = Array.from({ length: 8 }, () => ({ do: 'send_dtmf', digits: '1' }) as const);
-    expect((await call([{ do: 'wait', ms: 400 }, ...keys])).outcome).toBe('local_hangup');
-  });
-
   test('lets both parties say their lines, hear each other and send digits', async () => {
     const { caller, callee, nationalCallee, call, of } = rig.pair();
     rig.far.phones.set(nationalCallee, {
@@ -233,68 +220,19 @@ describe.concurrent('A call between two simulated phones', { timeout: TIMEOUT },
     expect(said).toEqual([expect.stringContaining('state your name'), 'Hello, this is Ada. Yes.']);
   });
 
-  test('A played file is heard at any sample rate of telephony', async ({ onTestFinished }) => {
-    const { callee, call, of } = rig.pair();
-    const folder = makeTempDir();
-    onTestFinished(folder.remove);
-    const file = join(folder.path, 'sound.wav');
-    const second = await synthesizeSpeech('I would like to book a table for six people.', 16_000);
-    await writeFile(file, encodeWav(second, 16_000));
-    rig.far.phones.set(callee, { kind: 'answers', afterMs: 0, script: [], stays: true });
-    const end = await call([{ do: 'play', file }]);
-    expect(end.outcome).toBe('local_hangup');
-    const soundMs = (second.length / 16_000) * 1000;
-    // At a wrong rate it would last twice or half as long.
-    expect(durationMs(of(callee))).toBeGreaterThan(soundMs * 0.7);
-    expect(durationMs(of(callee))).toBeLessThan(soundMs * 1.6);
-  });
-
-  test('A caller whose file is missing hangs up and reports it', async () => {
-    const { callee, call } = rig.pair();
-    rig.far.phones.set(callee, { kind: 'answers', afterMs: 0, script: [], stays: true });
-    const end = await call([{ do: 'play', file: MISSING_FILE }]);
-    expect(end.outcome).toBe('local_hangup');
-    expect(rig.warnings).toContainEqual(expect.stringContaining(MISSING_FILE));
-  });
-
   test.each<[string, BehaviourInput, object]>([
     ['busy', BEHAVIOURS.busy, { outcome: 'busy', sip: { code: 486 } }],
-    ['declining', BEHAVIOURS.declines, { outcome: 'declined', sip: { code: 603 } }],
-    ['unknown', BEHAVIOURS.unknown_number, { outcome: 'invalid_number', sip: { code: 404 } }],
-    [
-      'broken',
-      { kind: 'refuses', sipCode: 503, afterMs: 10 },
-      { outcome: 'trunk_error', sip: { code: 503 } },
-    ],
   ])('is rejected by a phone that is %s', async (_what, how, end) => {
     const { callee, call, of } = rig.pair();
     rig.far.phones.set(callee, how);
     expect(await call([])).toMatchObject(end);
     expect(of(callee)).toEqual([]);
   });
-
-  test('rings without an answer, and a phone that would answer later stays silent', async () => {
-    const { caller, callee } = rig.pair();
-    const { callee: slowCallee } = rig.pair();
-    rig.far.phones.set(callee, BEHAVIOURS.never_answers);
-    const callUntilTimeout = (toNumber: string) =>
-      rig.near.phones.call({
-        trunk: trunkTo(rig.far.sipPort),
-        fromNumber: caller,
-        toNumber,
-        how: { kind: 'answers', script: [] },
-        ringTimeoutMs: 400,
-      });
-    expect(await callUntilTimeout(callee)).toMatchObject({ outcome: 'no_answer' });
-    rig.far.phones.set(slowCallee, { kind: 'answers', afterMs: 900, script: [] });
-    expect(await callUntilTimeout(slowCallee)).toMatchObject({ outcome: 'no_answer' });
-    await new Promise((resolve) => setTimeout(resolve, 800));
-  });
 });
 
 test('Finished calls leave nothing behind and log no warning', async () => {
   await expect.poll(() => rig.near.phones.active + rig.far.phones.active).toBe(0);
-  expect(rig.warnings.filter((warning) => !warning.includes(MISSING_FILE))).toEqual([]);
+  expect(rig.warnings).toEqual([]);
 });
 
 test('An invalid behaviour is rejected', async () => {
@@ -313,21 +251,4 @@ test('ends at both parties when a carrier closes', { timeout: TIMEOUT }, async (
   await rig.far.close();
   expect(await ended).toMatchObject({ outcome: 'remote_hangup' });
   expect(await call([])).toMatchObject({ outcome: 'unreachable' });
-});
-
-test('A line that loses all packets is silent', { timeout: TIMEOUT }, async () => {
-  const { caller, callee, kinds } = rig.pair();
-  const onEvent = (who: string, event: SimulatedCallerEvent) => void seen.push({ who, event });
-  const logger = pino({ level: 'silent' });
-  const lossy = await startSimulator({ logger, onEvent, impairment: { lossRatio: 1, jitterMs: 0 } });
-  lossy.phones.set(callee, { kind: 'answers', afterMs: 0, script: [{ do: 'say', text: 'Hello?' }] });
-  const end = await rig.near.phones.call({
-    trunk: trunkTo(lossy.sipPort),
-    fromNumber: caller,
-    toNumber: callee,
-    how: { kind: 'answers', script: [], stays: true },
-  });
-  expect(end.outcome).toBe('remote_hangup');
-  expect([kinds(callee), kinds(caller)]).toEqual([['said', 'hung_up'], ['hung_up']]);
-  await lossy.close();
 });

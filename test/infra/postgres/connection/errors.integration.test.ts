@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { newAgentConfig } from '../../../../src/agents/agentConfig.ts';
-import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';
 import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
 import { migrate } from '../../../../src/infra/postgres/connection/migrate.ts';
@@ -68,43 +67,9 @@ describe.each(databases)('on the $name database', ({ open }) => {
   describe('A row of a removed project', () => {
     const gone = randomUUID();
     const stores = () => createStorage(database, createSealer(Buffer.alloc(32))).stores;
-    const times = { createdAt: AT, updatedAt: AT };
 
     test.each<[string, () => Promise<unknown>]>([
       ['an agent', () => stores().agents.insert(gone, { config: newAgentConfig('x'), frozen: null })],
-      [
-        'a pathway',
-        () =>
-          stores().pathways.insert(gone, randomUUID(), {
-            graph: starterPathway(),
-            version: 1,
-            createdAt: AT,
-            author: { kind: 'admin' },
-          }),
-      ],
-      [
-        'a tool',
-        () =>
-          stores().tools.insert(gone, {
-            id: randomUUID(),
-            name: 'lookup',
-            description: '',
-            parameters: {},
-            http: { method: 'GET', url: 'https://example.com/', headers: [], timeoutMs: 1000 },
-            ...times,
-          }),
-      ],
-      [
-        'a test suite',
-        () =>
-          stores().testSuites.insert({
-            id: randomUUID(),
-            projectId: gone,
-            name: 'x',
-            testCases: [],
-            ...times,
-          }),
-      ],
       [
         'a key',
         () =>

@@ -1,32 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { SlotHolders } from '../../../../src/calls/limits/slotHolders.ts';
-import { connectRedis, type RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
+
 import { redisProjectCalls } from '../../../../src/infra/redis/limits/projectCalls.ts';
 import { unused } from '../../../support/unused.ts';
-import { redisServers, type TestRedis } from '../support/servers.ts';
+import { useCluster } from '../support/servers.ts';
 
 const NONE = { perMinute: null, perHour: null };
 
-describe.each(redisServers)('Project limits on $name', ({ open }) => {
-  let server: TestRedis;
-  let nodes: RedisConnection[];
-  beforeAll(async () => {
-    server = await open();
-    nodes = [1, 2].map(() => connectRedis({ url: server.url, onError: () => undefined }));
-    await Promise.all(nodes.map((node) => node.untilReady()));
-  });
-  afterAll(async () => {
-    await Promise.all(nodes.map((node) => node.close()));
-    await server.close();
-  });
+describe('Project limits', () => {
+  const cluster = useCluster();
   /** Of the calls that are stored. */
   let stored: string[];
   beforeEach(() => {
     stored = [];
   });
   const counts = () =>
-    nodes.map((node) =>
+    cluster.nodes.map((node) =>
       redisProjectCalls(node, unused<SlotHolders>('slotHolders', { ofProject: async () => stored })),
     ) as [Counts, Counts];
   type Counts = ReturnType<typeof redisProjectCalls>;
@@ -59,13 +49,13 @@ describe.each(redisServers)('Project limits on $name', ({ open }) => {
     const key = `callway:project:{${projectId}}:counts`;
     const most = { ...NONE, perMinute: 1, perHour: 2 };
     expect(await here.countCall(projectId, most)).toBeUndefined();
-    await nodes[0]?.client.hset(key, 'minute', 1);
+    await cluster.nodes[0]?.client.hset(key, 'minute', 1);
     expect(await here.countCall(projectId, most)).toBeUndefined();
-    await nodes[0]?.client.hset(key, 'minute', 1);
+    await cluster.nodes[0]?.client.hset(key, 'minute', 1);
     expect(await here.countCall(projectId, most)).toBeGreaterThan(0);
-    await nodes[0]?.client.hset(key, 'hour', 1);
+    await cluster.nodes[0]?.client.hset(key, 'hour', 1);
     expect(await here.countCall(projectId, most)).toBeUndefined();
-    expect(await nodes[0]?.client.pttl(key)).toBeGreaterThan(3_600_000);
+    expect(await cluster.nodes[0]?.client.pttl(key)).toBeGreaterThan(3_600_000);
   });
 
   test('give no more slots than the limit, and free them', async () => {
@@ -90,7 +80,7 @@ describe.each(redisServers)('Project limits on $name', ({ open }) => {
     const projectId = uuidV7();
     stored = ['one', 'two'];
     for (const call of stored) await here.acquireSlot(projectId, call, 3);
-    await nodes[0]?.client.flushdb();
+    await cluster.nodes[0]?.client.flushdb();
     const took = await Promise.all(
       [here, there, here, there].map((node, index) => node.acquireSlot(projectId, `next-${index}`, 3)),
     );

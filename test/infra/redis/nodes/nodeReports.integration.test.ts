@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { NodeReport } from '../../../../src/calls/nodes/nodeReport.ts';
-import { connectRedis, type RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
+import type { RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
 import { redisNodeReports } from '../../../../src/infra/redis/nodes/nodeReports.ts';
-import { redisServers, type TestRedis } from '../support/servers.ts';
+import { useCluster } from '../support/servers.ts';
 
 const SAMPLE = {
   at: '2026-01-01T00:00:00.000Z',
@@ -30,17 +30,11 @@ const reportOf = (nodeId: string, samples = [SAMPLE]): NodeReport => ({
   samples,
 });
 
-describe.each(redisServers)('Node reports on $name', ({ open }) => {
-  let server: TestRedis;
+describe('Node reports', () => {
+  const cluster = useCluster();
   let redis: RedisConnection;
-  beforeAll(async () => {
-    server = await open();
-    redis = connectRedis({ url: server.url, onError: () => undefined });
-    await redis.untilReady();
-  });
-  afterAll(async () => {
-    await redis.close();
-    await server.close();
+  beforeAll(() => {
+    [redis] = cluster.nodes;
   });
 
   test('are those of the nodes that run', async () => {

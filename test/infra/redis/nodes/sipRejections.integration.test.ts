@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { ReportedRejection } from '../../../../src/calls/trunks/sipRejection.ts';
-import { connectRedis, type RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
+import type { RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
 import { redisSipRejections } from '../../../../src/infra/redis/nodes/sipRejections.ts';
-import { redisServers, type TestRedis } from '../support/servers.ts';
+import { useCluster } from '../support/servers.ts';
 
 const at = (index: number) => new Date(Date.UTC(2026, 0, 1) + index).toISOString();
 const rejection = (index: number, projectId?: string): ReportedRejection => ({
@@ -17,17 +17,11 @@ const rejection = (index: number, projectId?: string): ReportedRejection => ({
   projectId,
 });
 
-describe.each(redisServers)('Refused calls on $name', ({ open }) => {
-  let server: TestRedis;
+describe('Refused calls', () => {
+  const cluster = useCluster();
   let redis: RedisConnection;
-  beforeAll(async () => {
-    server = await open();
-    redis = connectRedis({ url: server.url, onError: () => undefined });
-    await redis.untilReady();
-  });
-  afterAll(async () => {
-    await redis.close();
-    await server.close();
+  beforeAll(() => {
+    [redis] = cluster.nodes;
   });
 
   test('are the latest of each project and of the installation, the newest first', async () => {

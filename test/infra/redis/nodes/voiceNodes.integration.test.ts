@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { connectRedis, type RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
+import type { RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
 import { redisVoiceNodes } from '../../../../src/infra/redis/nodes/voiceNodes.ts';
-import { redisServers, type TestRedis } from '../support/servers.ts';
+import { useCluster } from '../support/servers.ts';
 
 const LONG_MS = 60_000;
 const node = (nodeId: string, sessions = 0, isOverloaded = false) => ({
@@ -12,17 +12,11 @@ const node = (nodeId: string, sessions = 0, isOverloaded = false) => ({
   isOverloaded,
 });
 
-describe.each(redisServers)('Voice nodes on $name', ({ open }) => {
-  let server: TestRedis;
+describe('Voice nodes', () => {
+  const cluster = useCluster();
   let redis: RedisConnection;
-  beforeAll(async () => {
-    server = await open();
-    redis = connectRedis({ url: server.url, onError: () => undefined });
-    await redis.untilReady();
-  });
-  afterAll(async () => {
-    await redis.close();
-    await server.close();
+  beforeAll(() => {
+    [redis] = cluster.nodes;
   });
 
   test('are those that announced themselves and did not withdraw, with their last announcement', async () => {

@@ -1,23 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import type { CallQueue, JobResult } from '../../../../src/calls/setup/callQueue.ts';
 import { redisCallQueue } from '../../../../src/infra/redis/queues/callQueue.ts';
 import { type JobQueues, openJobQueues } from '../../../../src/infra/redis/queues/jobQueues.ts';
-import { redisServers, type TestRedis } from '../support/servers.ts';
+import { useCluster } from '../support/servers.ts';
 
 const DONE: JobResult = { done: true };
 
-describe.each(redisServers)('The call queue on $name', ({ open }) => {
-  let server: TestRedis;
+describe('The call queue', () => {
+  const cluster = useCluster();
   let jobs: JobQueues[];
   let queues: [CallQueue, CallQueue];
-  beforeAll(async () => {
-    server = await open();
-  });
-  afterAll(() => server.close());
   beforeEach(() => {
-    jobs = [1, 2].map(() => openJobQueues({ url: server.url, onError: () => undefined }));
+    jobs = [1, 2].map(() => openJobQueues({ url: cluster.url, onError: () => undefined }));
     queues = jobs.map((node) => redisCallQueue(node)) as [CallQueue, CallQueue];
   });
   afterEach(async () => {

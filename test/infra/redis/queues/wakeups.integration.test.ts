@@ -2,18 +2,16 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { type JobQueues, openJobQueues } from '../../../../src/infra/redis/queues/jobQueues.ts';
 import { announceOver, listenOver } from '../../../../src/infra/redis/queues/wakeups.ts';
-import { redisServers, type TestRedis } from '../support/servers.ts';
+import { useCluster } from '../support/servers.ts';
 
-describe.each(redisServers)('Announced work on $name', ({ open }) => {
-  let server: TestRedis;
+describe('Announced work', () => {
+  const cluster = useCluster();
   let nodes: [JobQueues, JobQueues];
   beforeAll(async () => {
-    server = await open();
-    nodes = [1, 2].map(() => openJobQueues({ url: server.url, onError: () => undefined })) as typeof nodes;
+    nodes = [1, 2].map(() => openJobQueues({ url: cluster.url, onError: () => undefined })) as typeof nodes;
   });
   afterAll(async () => {
     await Promise.all(nodes.map((node) => node.close()));
-    await server.close();
   });
 
   test('wakes one node for each row, now or once there is one, and only those with its kind', async () => {

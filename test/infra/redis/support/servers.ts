@@ -1,31 +1,47 @@
 import { Redis } from 'ioredis';
+import { afterAll, beforeAll } from 'vitest';
 
+import { connectRedis, type RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
 import { startChild, waitUntilReady } from '../../../support/child.ts';
 import { reservePort } from '../../../support/ports.ts';
-import { redisDatabase } from '../../../support/redis.ts';
 import { makeTempDir } from '../../../support/tempDir.ts';
 
 const READY_TIMEOUT_MS = 15_000;
 
-export interface TestRedis {
+interface Cluster {
   /** The value of `REDIS_URL`. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** A single server, and a cluster, which rejects scripts whose keys are in different slots. */
-export const redisServers = [
-  { name: 'a server', open: openServer },
-  { name: 'a cluster', open: openCluster },
-];
-
-async function openServer(): Promise<TestRedis> {
-  const { url, drop } = await redisDatabase();
-  return { url, close: drop };
+/**
+ * A cluster and the connections of two nodes, for the tests of one `describe`. It takes no script whose keys are in
+ * different slots; a single server, which other tests have, takes all that a cluster does.
+ */
+export function useCluster() {
+  let cluster: Cluster;
+  let nodes: readonly [here: RedisConnection, there: RedisConnection];
+  beforeAll(async () => {
+    cluster = await openCluster();
+    const connect = () => connectRedis({ url: cluster.url, onError: () => undefined });
+    nodes = [connect(), connect()];
+    await Promise.all(nodes.map((node) => node.untilReady()));
+  });
+  afterAll(async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+    await cluster.close();
+  });
+  return {
+    get url() {
+      return cluster.url;
+    },
+    get nodes() {
+      return nodes;
+    },
+  };
 }
 
-/** A cluster with one node that has all slots. */
-async function openCluster(): Promise<TestRedis> {
+async function openCluster(): Promise<Cluster> {
   const folder = makeTempDir();
   const port = await reservePort();
   const busPort = await reservePort();
