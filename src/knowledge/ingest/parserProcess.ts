@@ -53,7 +53,9 @@ async function* chunksOf(request: ParseRequest): AsyncGenerator<ParsedItem> {
     characters += block.text.length;
     // One long string that each cell names, or that is merged over all rows, would fill the database.
     if (characters > maxCharacters)
-      throw new DocumentError('The file repeats its text far more often than a document does; it was not read');
+      throw new DocumentError(
+        'The file repeats its text far more often than a document does; it was not read',
+      );
     yield* chunker.push(block);
   }
   yield* chunker.end();
