@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 
 import type { DayQuotaDeps, SessionCounter } from '../../agents/accounts/dayQuotas.ts';
 import { UsageMeter } from '../../agents/accounts/usage.ts';
-import { warmUpEvaluation } from '../../agents/pathway/warmUp.ts';
 import { ComputeShares } from '../../base/async/computeShares.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import type { Tracer } from '../../base/tracing.ts';
@@ -30,7 +29,6 @@ import { buildTracing } from './tracing.ts';
 
 const USER_AGENT = 'callway';
 
-/** What a thread is started with. */
 export interface ThreadStart {
   readonly config: Config;
   readonly logger: Logger;
@@ -72,7 +70,6 @@ export async function createThreadContext(start: ThreadStart): Promise<ThreadCon
   const { config, logger, lifecycle, clock, nodeId, database, redis, sealer } = start;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   // Before evaluations count for projects.
-  warmUpEvaluation();
   const targetPolicy = targetPolicyOf(config);
   const tracer = await buildTracing(config, nodeId, logger, lifecycle);
   const storage = createStorage(database, sealer);
