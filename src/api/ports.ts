@@ -7,68 +7,44 @@ import type {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import type {
-  ApiKeyStore,
-  AuditStore,
-  IdempotencyStore,
-  LegacyUsageStore,
-  ProjectStore,
-} from '../agents/accounts/accountStores.ts';
 import type { ApiAuthenticator, Revocations } from '../agents/accounts/apiAuthenticator.ts';
 import type { ConsoleSessions } from '../agents/accounts/consoleSessions.ts';
 import type { SessionCounter } from '../agents/accounts/dayQuotas.ts';
-import type { QuotaStore } from '../agents/accounts/quotas.ts';
 import type { RateLimiter } from '../agents/accounts/rateLimiter.ts';
-import type { UsageStore } from '../agents/accounts/usage.ts';
-import type { WidgetTokenStore } from '../agents/accounts/widgetToken.ts';
-import type { AgentStore, McpServerStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
 import type { McpServers } from '../agents/mcp/mcpServers.ts';
 import type { PathwayChecker } from '../agents/pathway/pathwayChecker.ts';
 import type { KnownProviders } from '../agents/pathway/review/providers.ts';
 import type { PatternMatcher, SchemaChecker } from '../agents/schemaChecker.ts';
-import type { ProviderCredentialStore } from '../agents/speech/providerCredentials.ts';
 import type { VoiceCatalog } from '../agents/speech/voiceCatalog.ts';
-import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSuiteStores.ts';
 import type { ComputeShares } from '../base/async/computeShares.ts';
 import type { Sealer } from '../base/sealer.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { Clock } from '../base/values/clock.ts';
 import type { MakeId } from '../base/values/ids.ts';
-import type { CallStore } from '../calls/callStore.ts';
 import type { Customers } from '../calls/customers/customers.ts';
-import type { MediaFileStore } from '../calls/holdMusic/mediaFile.ts';
 import type { MediaFiles } from '../calls/holdMusic/mediaFiles.ts';
 import type { NodeReports } from '../calls/nodes/nodeReport.ts';
 import type { NumberOwnership } from '../calls/numbers/numberClaim.ts';
-import type { NumberClaimStore, PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
 import type { RecordingStore } from '../calls/recording/recordingStore.ts';
 import type { RecordingUrls } from '../calls/recording/recordingUrls.ts';
 import type { CallControl } from '../calls/runner/callControl.ts';
 import type { AcceptedCall, InsertOnce, OutboundOrder } from '../calls/setup/outboundOrder.ts';
-import type { SipTraceStore } from '../calls/sipTraceStore.ts';
 import type { SipRejection } from '../calls/trunks/sipRejection.ts';
 import type { TrunkHealth } from '../calls/trunks/trunk.ts';
-import type { TrunkStore } from '../calls/trunks/trunkStore.ts';
-import type { CampaignStore, ContactStore } from '../campaigns/campaignStore.ts';
 import type { Campaigns } from '../campaigns/campaigns.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import type { HistoryStore } from '../engine/history/historyStore.ts';
-import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { SessionLock } from '../engine/session/sessionLock.ts';
-import type { SessionStore } from '../engine/session/sessionStore.ts';
 import type { ToolRunner } from '../engine/tools/toolRunner.ts';
 import type { EventFeed } from '../events/eventFeed.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
 import type { TargetPolicy } from '../http/target.ts';
+import type { createStorage } from '../infra/postgres/storage.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
 import type { Retrieval } from '../knowledge/search/retrieval.ts';
-import type { ChunkStore, DatasetStore, KnowledgebaseStore } from '../knowledge/stores.ts';
 import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../models/ports/embedder.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
-import type { TestRunStore } from '../testing/runs/testRunStore.ts';
 import type { TestRuns } from '../testing/runs/testRuns.ts';
 import type { SpeechPreview } from '../voice/speechPreview.ts';
-import type { WebhookSecretStore } from '../webhooks/signingSecrets.ts';
 import type { WebhookAdmin } from '../webhooks/webhookAdmin.ts';
 
 /** The server as routes see it: handlers get the types of their schemas. */
@@ -81,39 +57,7 @@ export type App = FastifyInstance<
 >;
 
 /** The stores, one per aggregate. Within a transaction all of them share it. */
-export interface Stores {
-  readonly projects: ProjectStore;
-  readonly quotas: QuotaStore;
-  readonly usage: UsageStore;
-  readonly apiKeys: ApiKeyStore;
-  readonly widgetTokens: WidgetTokenStore;
-  readonly audit: AuditStore;
-  readonly agents: AgentStore;
-  readonly pathways: PathwayStore;
-  readonly tools: ToolStore;
-  readonly mcpServers: McpServerStore;
-  readonly providerCredentials: ProviderCredentialStore;
-  readonly testCases: TestCaseStore;
-  readonly testSuites: TestSuiteStore;
-  readonly testRuns: TestRunStore;
-  readonly idempotency: IdempotencyStore;
-  readonly legacyUsage: LegacyUsageStore;
-  readonly releases: ReleaseStore;
-  readonly sessions: SessionStore;
-  readonly history: HistoryStore;
-  readonly knowledgebases: KnowledgebaseStore;
-  readonly datasets: DatasetStore;
-  readonly chunks: ChunkStore;
-  readonly webhookSecrets: WebhookSecretStore;
-  readonly trunks: TrunkStore;
-  readonly phoneNumbers: PhoneNumberStore;
-  readonly numberClaims: NumberClaimStore;
-  readonly calls: CallStore;
-  readonly sipTraces: SipTraceStore;
-  readonly mediaFiles: MediaFileStore;
-  readonly campaigns: CampaignStore;
-  readonly campaignContacts: ContactStore;
-}
+export type Stores = ReturnType<typeof createStorage>['stores'];
 
 export interface Storage {
   readonly stores: Stores;
@@ -271,7 +215,6 @@ interface ProviderState {
   readonly reason?: string;
 }
 
-/** Metrics of the HTTP API. */
 export interface HttpMetrics {
   readonly contentType: string;
   render(): Promise<string>;
