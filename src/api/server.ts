@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import cors, { type FastifyCorsOptions } from '@fastify/cors';
+import type { FastifyRequest } from 'fastify';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
@@ -7,14 +9,12 @@ import Fastify, {
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { ZodType } from 'zod';
-
 import { CallwayError, invalid } from '../base/errors.ts';
 import { zodDetails } from '../base/validation.ts';
 import { replyWithError } from './errors.ts';
 import { accessControl } from './plugins/accessControl.ts';
 import { refuseOtherModels } from './plugins/allowedModels.ts';
 import { answerClientErrors } from './plugins/clientErrors.ts';
-import { allowOrigins } from './plugins/cors.ts';
 import { shareFairly } from './plugins/fairness.ts';
 import { refuseUnknownVoices } from './plugins/knownVoices.ts';
 import { legacyRoutes } from './plugins/legacyRoutes.ts';
@@ -146,4 +146,26 @@ function validator(schema: ZodType) {
     const [first] = details;
     return { error: invalid('invalid_request', first?.message ?? 'The request is not valid', details) };
   };
+}
+
+/**
+ * Lets pages of the given origins call the API; without origins it does nothing. Only a preflight is answered here: any
+ * other OPTIONS request goes to its route like every other method.
+ *
+ * @see https://fetch.spec.whatwg.org/#http-cors-protocol
+ */
+async function allowOrigins(app: App, origins: readonly string[]): Promise<void> {
+  if (origins.length === 0) return;
+  const options: FastifyCorsOptions = {
+    origin: [...origins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: ['x-request-id', 'x-session-id', 'etag', 'retry-after', 'idempotency-replayed'],
+  };
+  await app.register(cors, {
+    delegator: (request, done) => done(null, { ...options, preflight: isPreflight(request) }),
+  });
+}
+
+function isPreflight({ headers }: FastifyRequest): boolean {
+  return headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { WidgetMinutes } from '../../src/agents/accounts/widgetToken.ts';
 import { callway } from '../../src/dialects/callway.ts';
 import type { GatewayMessageHandler } from '../../src/dialects/dialect.ts';
-import { forVisitor } from '../../src/streams/visitorDialect.ts';
+import { forVisitor } from '../../src/streams/acceptStream.ts';
 import { VisitorMinutes } from '../../src/streams/visitorMinutes.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 

@@ -8,10 +8,12 @@ import type {
   StreamStart,
 } from '../dialect.ts';
 import { type AudioEncoding, base64Reader, encodeBase64 } from './audio.ts';
-import { ChunkOrder } from './chunkOrder.ts';
 import { FramedPlayout, type PlayoutFraming, UNFRAMED } from './framedPlayout.ts';
 import { digitsOf, type Fields, fieldsOf, nameOf, numberOf, parseJson } from './json.ts';
 import { streamResampler } from './streamResampler.ts';
+
+/** Chunks that may overtake a missing one: 100 ms. A chunk that is later than that is lost. */
+const MAX_HELD_CHUNKS = 5;
 
 /** A stream's description, and how its audio is written. */
 export interface JsonStart extends StreamStart {
@@ -162,5 +164,34 @@ export class JsonServer implements DialectServer {
     this.#receivedSamples += samples.length;
     this.#playout?.received(samples.length);
     gateway.audio(samples);
+  }
+}
+
+/** Puts numbered chunks of a carrier that does not guarantee their order into it. */
+class ChunkOrder {
+  #next: number | undefined;
+  readonly #held = new Map<number, Int16Array>();
+
+  /**
+   * @param samples - Copied where they wait.
+   * @returns The chunks that are now in order; none for a late or repeated one.
+   */
+  push(chunk: number, samples: Int16Array): Int16Array[] {
+    this.#next ??= chunk;
+    if (chunk < this.#next) return [];
+    if (chunk === this.#next && this.#held.size === 0) {
+      this.#next++;
+      return [samples];
+    }
+    this.#held.set(chunk, samples.slice());
+    if (this.#held.size > MAX_HELD_CHUNKS) this.#next = Math.min(...this.#held.keys());
+    const ordered: Int16Array[] = [];
+    for (;;) {
+      const next = this.#held.get(this.#next);
+      if (next === undefined) return ordered;
+      this.#held.delete(this.#next);
+      ordered.push(next);
+      this.#next++;
+    }
   }
 }

@@ -2,8 +2,12 @@ import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { Embedder, EmbeddingModelName } from '../../models/ports/embedder.ts';
 import type { ChunkSearch, FoundChunk, KnowledgebaseStore, SearchableKnowledgebase } from '../stores.ts';
-import { fuse } from './fuse.ts';
-import { createRecent } from './recent.ts';
+
+/**
+ * Dampens the lead of the first ranks. The usual 60 is for hundreds of ranks: in short lists a single shared word would
+ * outweigh any difference in meaning.
+ */
+const RANK_CONSTANT = 5;
 
 export const DEFAULT_TOP_K = 5;
 export const DEFAULT_SCORE_THRESHOLD = 0.3;
@@ -154,4 +158,58 @@ function modelNotConfigured(encoder: EmbeddingModelName): CallwayError {
     `The documents were embedded with ${encoder}, which this installation cannot reach; set OPENAI_API_KEY or EMBEDDING_API_KEY`,
     { retryAfterSeconds: 60 },
   );
+}
+
+/** Caches results, pending ones included, for a limited time. */
+interface Recent<Value> {
+  /** A failure is not cached. */
+  get(key: string, make: () => Promise<Value>): Promise<Value>;
+}
+
+/** @param limit - Maximum entries; the oldest is evicted first. */
+function createRecent<Value>(clock: Clock, keepMs: number, limit: number): Recent<Value> {
+  const entries = new Map<string, { value: Promise<Value>; untilMs: number }>();
+  return {
+    get(key, make) {
+      const known = entries.get(key);
+      if (known && known.untilMs > clock.monotonicMs()) return known.value;
+      entries.delete(key);
+      const value = make();
+      entries.set(key, { value, untilMs: clock.monotonicMs() + keepMs });
+      value.catch(() => {
+        if (entries.get(key)?.value === value) entries.delete(key);
+      });
+      for (const oldest of entries.keys()) {
+        if (entries.size <= limit) break;
+        entries.delete(oldest);
+      }
+      return value;
+    },
+  };
+}
+
+/** A rank in a list, with a weight of 0 to 1. */
+interface Ranked<Item> {
+  readonly item: Item;
+  readonly weight: number;
+}
+
+/**
+ * Weighted reciprocal rank fusion.
+ *
+ * @param lists - The lists, each best first.
+ * @returns Each item once, as the first list has it, best first; ties keep the lists' order.
+ * @see Cormack, Clarke and Büttcher, SIGIR 2009
+ */
+export function fuse<Item extends { readonly id: string }>(
+  lists: readonly (readonly Ranked<Item>[])[],
+): Item[] {
+  const sums = new Map<string, { item: Item; sum: number }>();
+  for (const list of lists) {
+    for (const [index, { item, weight }] of list.entries()) {
+      const known = sums.get(item.id) ?? { item, sum: 0 };
+      sums.set(item.id, { ...known, sum: known.sum + weight / (RANK_CONSTANT + index + 1) });
+    }
+  }
+  return [...sums.values()].sort((a, b) => b.sum - a.sum).map(({ item }) => item);
 }

@@ -5,9 +5,11 @@ import { readJsonPath } from '../../agents/testSuites/jsonPath.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { parseArguments } from '../../engine/tools/toolRunner.ts';
 import type { Exchange, Observation } from '../play/observation.ts';
-import { languageOf } from './language.ts';
 import type { Verdict } from './verdict.ts';
 import { indexOfWords, wordsIn } from './words.ts';
+
+/** The longest text that is examined: more adds time and no certainty. */
+const MAX_CHARACTERS = 2_000;
 
 type Found = Omit<Verdict, 'type'>;
 type Of<Type extends Assertion['type']> = Extract<Assertion, { type: Type }>;
@@ -267,4 +269,11 @@ function folded(text: string): string {
 function says(agent: string, value: string): boolean {
   const wanted = wordsIn(value);
   return wanted.length > 0 && indexOfWords(wordsIn(agent), wanted) >= 0;
+}
+
+/** @returns The language of a text in ISO 639-1; null where it cannot be told. */
+async function languageOf(text: string): Promise<string | null> {
+  // Loaded when it is first used: few tests ask for a language.
+  const { detect } = await import('tinyld');
+  return detect(text.slice(0, MAX_CHARACTERS)) || null;
 }

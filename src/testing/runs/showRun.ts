@@ -1,6 +1,8 @@
-import { percentile, wilson } from './statistics.ts';
 import type { CaseStatus, Play, PlayedCase, PlayStatus, Summary, TestRun } from './testRun.ts';
 import type { RunDetail, StoredPlay } from './testRunStore.ts';
+
+/** The normal distribution's 97.5th percentile: an interval of 95 %. */
+const Z = 1.959_964;
 
 /** A smaller slowdown may be chance. */
 const SLOWER_FACTOR = 1.2;
@@ -13,7 +15,6 @@ export interface ShowRunOptions {
   readonly recordingUrl?: (key: string) => string;
 }
 
-/** A run as the API shows it. */
 export function showRun(
   { run, cases, plays }: RunDetail,
   { baseline, recordingUrl }: ShowRunOptions = {},
@@ -108,4 +109,23 @@ function compare(cases: readonly PlayedCase[], before: readonly PlayedCase[]) {
 function isSlower(nowMs: number | null, thenMs: number | null): boolean {
   if (nowMs === null || thenMs === null) return false;
   return nowMs > thenMs * SLOWER_FACTOR && nowMs > thenMs + SLOWER_MS;
+}
+
+/** The Wilson score interval of a share. @see Wilson, JASA 22 (1927) */
+export function wilson(passed: number, total: number): { value: number; low: number; high: number } {
+  const value = passed / total;
+  const scale = 1 + Z ** 2 / total;
+  const center = (value + Z ** 2 / (2 * total)) / scale;
+  const half = (Z / scale) * Math.sqrt((value * (1 - value)) / total + Z ** 2 / (4 * total ** 2));
+  return { value, low: rounded(Math.max(0, center - half)), high: rounded(Math.min(1, center + half)) };
+}
+
+/** Returns a percentile by nearest rank. @returns Null for no values. */
+export function percentile(values: readonly number[], share: number): number | null {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
 }

@@ -100,7 +100,6 @@ const runFields = {
   summary: summary.describe('Counts of cases.'),
 };
 
-/** A run in a list. */
 export const listedRun = z.object(runFields).meta({ id: 'ListedTestRun' });
 
 export const testRun = z

@@ -5,7 +5,6 @@ import type { Verdict } from '../assertions/verdict.ts';
 import type { PlayedSession } from '../play/testSessions.ts';
 import type { ListedRun, PlayStatus, ReplayedTurn, RunStatus } from './testRun.ts';
 
-/** The result of a play. */
 export interface PlayResult {
   readonly sessionId?: string;
   /** The key of the call's recording; undefined for a chat. */
@@ -20,7 +19,6 @@ export interface PlayResult {
   readonly replay?: readonly ReplayedTurn[];
 }
 
-/** A play as it is stored. */
 export interface StoredPlay {
   readonly position: number;
   readonly index: number;

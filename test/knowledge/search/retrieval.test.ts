@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { characterPairs } from '../../../src/knowledge/search/characterPairs.ts';
-import { fuse } from '../../../src/knowledge/search/fuse.ts';
-import { createRetrieval, type SearchOptions } from '../../../src/knowledge/search/retrieval.ts';
+import { createRetrieval, fuse, type SearchOptions } from '../../../src/knowledge/search/retrieval.ts';
 import type { FoundChunk, KnowledgebaseStore, MatchingChunk } from '../../../src/knowledge/stores.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../../src/models/ports/embedder.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';

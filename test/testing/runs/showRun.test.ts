@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { caseStatusOf, showRun } from '../../../src/testing/runs/showRun.ts';
-import { percentile, wilson } from '../../../src/testing/runs/statistics.ts';
+import { caseStatusOf, percentile, showRun, wilson } from '../../../src/testing/runs/showRun.ts';
 import type { PlayStatus } from '../../../src/testing/runs/testRun.ts';
 import type { RunDetail } from '../../../src/testing/runs/testRunStore.ts';
 

@@ -75,7 +75,6 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
-/** What a migration waits for. */
 export type MigrationWait = 'another node' | 'a lock';
 
 export interface MigrateOptions {

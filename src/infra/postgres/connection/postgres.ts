@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { registerTypes } from 'pgvector/pg';
 import {
@@ -8,12 +9,15 @@ import {
 import { CallwayError, isUnavailable, unavailable } from '../../../base/errors.ts';
 import { memoize } from '../../../base/values/memoize.ts';
 import type { Database, Parameter, Queryable, Session } from './database.ts';
-import { translateDatabaseError } from './errors.ts';
+import { isConflict, translateDatabaseError } from './errors.ts';
 import { createHealthCheck } from './healthCheck.ts';
-import { retryConflicts } from './retryConflicts.ts';
+
+/** Including the first one. More retries would not help against sustained load. */
+const ATTEMPTS = 3;
+/** Long enough for the concurrent transaction to get its locks. */
+const PAUSE_MS = 20;
 
 const DEFAULT_POOL_SIZE = 20;
-/** Timeout of a new connection. */
 const CONNECT_TIMEOUT_MILLISECONDS = 3_000;
 /**
  * Maximum wait for a connection of the pool. Longer than a connect: a full pool does not mean that the database is
@@ -247,5 +251,21 @@ async function run<Row>(
     return result.rows as Row[];
   } catch (error) {
     throw translateDatabaseError(error);
+  }
+}
+
+/**
+ * Retries a transaction after a conflict. A random pause lets the concurrent transaction proceed first.
+ *
+ * @throws {CallwayError} 503 `database_busy` when the last attempt fails too.
+ */
+async function retryConflicts<Result>(transaction: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await transaction();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isConflict(error)) throw error;
+      await pause(PAUSE_MS * attempt * (0.5 + Math.random()));
+    }
   }
 }

@@ -5,8 +5,10 @@ import type { ChunkStore, NewChunk } from '../../../knowledge/stores.ts';
 import type { EmbeddingModelName } from '../../../models/ports/embedder.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { fieldsOf } from '../sql/rows.ts';
-import { sizeBatches } from '../sql/sizeBatches.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
+
+/** Characters that one statement reads. The embedded database runs one statement at a time, for all projects. */
+const BATCH_CHARACTERS = 1_000_000;
 
 /** Chunks removed by one statement; all chunks of a long document would exceed the statement timeout. */
 export const REMOVAL_CHUNKS = 10_000;
@@ -176,4 +178,31 @@ export async function removeChunks(database: Queryable, datasetId: string): Prom
       from + REMOVAL_CHUNKS,
     ]);
   }
+}
+
+interface BatchLimits {
+  readonly rows?: number;
+  readonly characters?: number;
+}
+
+/** Divides rows into batches of at most a million characters; a longer row is a batch of its own. */
+function sizeBatches<Row extends { readonly characters: number }>(
+  rows: readonly Row[],
+  {
+    rows: mostRows = Number.POSITIVE_INFINITY,
+    characters: mostCharacters = BATCH_CHARACTERS,
+  }: BatchLimits = {},
+): Row[][] {
+  const batches: Row[][] = [];
+  let left = 0;
+  for (const row of rows) {
+    left -= row.characters;
+    const batch = batches.at(-1);
+    if (batch && batch.length < mostRows && left >= 0) batch.push(row);
+    else {
+      batches.push([row]);
+      left = mostCharacters - row.characters;
+    }
+  }
+  return batches;
 }
