@@ -60,7 +60,6 @@ function parseDictionary(text: string): Pronunciations {
   return { text, starts };
 }
 
-/** Returns a line for each pronunciation of a word. */
 function linesOf({ text, starts }: Pronunciations, word: string): string[] {
   const start = starts.get(word);
   if (start === undefined) return [];

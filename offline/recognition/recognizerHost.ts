@@ -32,7 +32,6 @@ export interface HostedProgram {
   write(samples: Int16Array): void;
   /** Ends the program's standard input. */
   end(): void;
-  /** Idempotent. */
   kill(): void;
 }
 

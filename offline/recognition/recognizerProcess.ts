@@ -36,7 +36,6 @@ export interface RecognizerProcess {
    * @throws {Error} When the process times out.
    */
   finish(): Promise<readonly string[]>;
-  /** Idempotent. */
   kill(): void;
 }
 

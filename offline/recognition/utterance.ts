@@ -29,7 +29,6 @@ export interface Utterance {
    * @throws {Error} When the process fails or is taken away; the signal's reason when it is aborted.
    */
   interim(signal: AbortSignal): Promise<string>;
-  /** Idempotent. */
   close(): void;
 }
 

@@ -222,7 +222,6 @@ export function agentTemplates(
   return [...prompt, ...placeholders];
 }
 
-/** The agent of a new project. */
 export function newAgentConfig(name: string): AgentConfig {
   return {
     name,

@@ -4,7 +4,6 @@ import type { Pathway } from './pathway/schema/pathwaySchema.ts';
 import type { AgentRecord } from './release.ts';
 import type { Tool } from './tool.ts';
 
-/** One agent per project. */
 export interface AgentStore {
   /** @param lock - Blocks other writers until the transaction ends. */
   find(projectId: string, lock?: 'for update'): Promise<AgentRecord | undefined>;

@@ -153,7 +153,6 @@ export interface DialectClient extends AgentMessages {
   stop(): void;
 }
 
-/** Messages of the agent, read. */
 export interface AgentReader extends AgentMessageHandler {
   /** Counts a message that cannot be read. */
   malformed(): void;

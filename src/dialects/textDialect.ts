@@ -24,7 +24,6 @@ export interface TextServer {
   end(handoff: Readonly<Record<string, unknown>>): void;
 }
 
-/** The next part of an answer. */
 export interface TextPart {
   readonly text: string;
   /** The answer is complete. */

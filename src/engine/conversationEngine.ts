@@ -49,7 +49,6 @@ export interface ConversationEngine {
   start(session: StartingSession, signal: AbortSignal): Promise<Session | undefined>;
   /** Finds a session with its newest messages. */
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
-  /** The session with all its messages. */
   withAllMessages(session: Session): Promise<Session>;
   /**
    * Finds the session that a client continues which names none. It may go on meanwhile.
@@ -62,7 +61,6 @@ export interface ConversationEngine {
     conversation: ClientConversation,
     except: readonly string[],
   ): Promise<string | undefined>;
-  /** The release that a session runs on. */
   releaseOf(session: Session): Promise<AgentRelease>;
   /** The release was read elsewhere, for a stream that this node serves. */
   knowRelease(session: Session, release: AgentRelease): void;

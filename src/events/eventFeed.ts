@@ -1,7 +1,6 @@
 import type { LiveEventType } from './liveEvent.ts';
 import { withEventId } from './liveEvents.ts';
 
-/** An event as it is kept. */
 export interface LoggedEvent {
   readonly id: string;
   /** JSON, without the id. */

@@ -41,7 +41,6 @@ const participant = {
   held: z.boolean().optional(),
 };
 
-/** The data of each type of event. */
 export const liveEventData = {
   'call.queued': z.object(call).describe('An outbound call was accepted, or a scheduled one is due.'),
   'call.ringing': z.object(call).describe('The phone rings; an inbound call has arrived.'),

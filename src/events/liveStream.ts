@@ -27,7 +27,6 @@ export interface EventSink {
   readonly bufferedBytes: number;
   /** Resolves once the client has taken all, or is gone. */
   drained(): Promise<void>;
-  /** Idempotent. */
   end(text: string): void;
 }
 

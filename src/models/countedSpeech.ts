@@ -22,7 +22,6 @@ export function countedSynthesizer(
   return takesWords(synthesizer) ? countedWords(synthesizer, count) : countedTexts(synthesizer, count);
 }
 
-/** Counts the tokens of a speech-to-speech model. */
 export function countedEngine(engine: SpeechToSpeech, count: (tokens: number) => void): SpeechToSpeech {
   return {
     name: engine.name,

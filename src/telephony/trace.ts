@@ -11,7 +11,6 @@ export interface TraceSource {
 /** The store of traces. */
 export type TraceSink = Pick<SipTraceStore, 'append'>;
 
-/** The trace of one call. */
 export interface CallTrace {
   /** Names the call; earlier messages are kept until then. */
   assign(projectId: string, callId: string): void;

@@ -30,7 +30,6 @@ export class TextSpeech implements AnswerSpeech {
   readonly #deps: TextSpeechDeps;
   #resolveEnded: (outcome: 'played' | 'stopped') => void = () => undefined;
   #outcome: 'played' | 'stopped' | undefined;
-  /** The whole text of the answer. */
   #written = '';
   /** The part of the written text that was not sent yet. */
   #unsent = '';

@@ -44,7 +44,6 @@ export const VENDORS = {
   local,
 } as const satisfies Record<string, Vendor>;
 
-/** An entry for each vendor with a capability. */
 type Vendors<Capability extends keyof Vendor, Entry> = {
   readonly [Name in keyof typeof VENDORS as (typeof VENDORS)[Name] extends Record<Capability, unknown>
     ? Name

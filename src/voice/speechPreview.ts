@@ -46,7 +46,6 @@ export interface PreviewVoice extends Pick<SpeechConfig, 'synthesis' | 'pronunci
   readonly language?: string | undefined;
 }
 
-/** A text in a voice. */
 export interface SpokenPreview {
   readonly samples: Int16Array;
   readonly sampleRateHz: number;

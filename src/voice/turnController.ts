@@ -155,7 +155,6 @@ export class TurnController {
     this.#turns.dispatch(event);
   }
 
-  /** Returns the timestamps of a turn that starts now. */
   timestamps(lastVoicedMs = this.#lastVoicedMs): TurnTimestamps {
     const { receivedSamples, info } = this.#deps.stream;
     // Two frames may arrive together: the end of turn is detected when they arrive, not when the first was spoken.

@@ -14,7 +14,6 @@ const MAX_TASK_ATTEMPTS = 3;
 /** The interval while only a fact is missing; recording the fact makes the outbox due earlier. */
 const LOOK_AGAIN_MS = 3_600_000;
 
-/** The event to send now. */
 export interface DueEvent {
   readonly event: WebhookEventName;
   readonly deliveryId: string;

@@ -25,7 +25,6 @@ export interface Outbox {
   readonly facts: readonly WebhookEventName[];
 }
 
-/** The result of one step on an outbox. */
 export interface OutboxStep<Result> {
   readonly outbox: Outbox;
   /** When to look at it next; null when everything is done and the outbox can be removed. */

@@ -36,7 +36,6 @@ export interface UsageStore {
   since(projectId: string, day: string): Promise<Omit<DayUsage, 'projectId'>[]>;
 }
 
-/** Counts the usage of projects. */
 export interface UsageCounter {
   add(projectId: string, used: Partial<Record<UsageKind, number>>): void;
 }

@@ -83,7 +83,6 @@ export interface WidgetTokenStore extends WidgetMinutes {
   allOrigins(now: Date): Promise<{ projectId: string; origin: string }[]>;
   /** @returns The digest of the removed token; undefined when there was none. */
   remove(projectId: string, tokenId: string): Promise<string | undefined>;
-  /** The digests of all tokens of a project. */
   digestsOf(projectId: string): Promise<string[]>;
   /** Returns what is left of today's talk time, in milliseconds. */
   msLeftToday(tokenId: string, now: Date): Promise<number>;

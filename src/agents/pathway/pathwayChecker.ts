@@ -14,6 +14,5 @@ export interface PathwayChecker {
    * @throws {CallwayError} 400 with all errors as details when it cannot be saved.
    */
   parsePathway(projectId: string, input: unknown, known: KnownNames): Promise<Pathway>;
-  /** Reviews any input. */
   reviewPathway(projectId: string, input: unknown, options: ReviewOptions): Promise<Review>;
 }

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 
 import type { Clock, Timer } from '../../base/values/clock.ts';
 
-/** Time for a whole request body. */
 export const BODY_TIMEOUT_MS = 30_000;
 /** An upload may take longer, as long as it sends this much in each {@link BODY_TIMEOUT_MS}: 16 KiB a second. */
 export const MIN_UPLOAD_BYTES_PER_TIMEOUT = 16_384 * (BODY_TIMEOUT_MS / 1_000);

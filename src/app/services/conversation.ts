@@ -24,7 +24,6 @@ import { mockedBeforeStart, withMocksOfTests } from '../../testing/play/mockedTo
 import type { ThreadContext } from '../node/threadContext.ts';
 import { buildCallbacks } from './callbacks.ts';
 
-/** The folder in the data folder. */
 export const TURN_SPOOL_FOLDER = 'waiting-turns';
 
 /** What the engine of a thread has besides the thread's context. */

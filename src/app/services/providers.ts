@@ -113,7 +113,6 @@ export interface Speech {
   readonly textToSpeech: Synthesizer;
 }
 
-/** The speech providers of the settings. */
 export async function buildSpeech(context: ThreadContext, logger: Logger): Promise<Speech> {
   const { config, clock, sessionMetrics, lifecycle, warn } = context;
   const options = (credentials: Credentials) => providerOptions({ config, clock, logger, warn }, credentials);

@@ -11,7 +11,6 @@ import { acceptStream } from '../../streams/acceptStream.ts';
 export interface SimulatorAudio {
   /** Connects a call's audio to this process. @throws {Error} When the call ends first. */
   connect(media: MediaSession, callId: string): Promise<AudioStream>;
-  /** Idempotent. */
   close(): Promise<void>;
 }
 

@@ -37,7 +37,6 @@ import { buildVoice } from './voice.ts';
 /** The turns of a thread's sessions read and write a row or two each. */
 const POOL_SIZE = 8;
 
-/** What a voice thread is started with. */
 export interface VoiceServiceStart {
   readonly config: Config;
   /** The thread's name in its log. */

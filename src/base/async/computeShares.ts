@@ -40,7 +40,6 @@ export interface ComputeSharesDeps {
   readonly startStopwatch?: () => Pick<Stopwatch, 'elapsedMs'>;
 }
 
-/** The shares of the projects on this node. */
 export class ComputeShares {
   readonly #deps: ComputeSharesDeps;
   readonly #shares = new LRUCache<string, Share>({ max: MAX_PROJECTS });

@@ -6,7 +6,6 @@ const SAMPLE_INTERVAL_MS = 50;
 /** The time that the event loop was blocked or the process was not scheduled, since the measurement started. */
 export interface EventLoopDelay {
   delayMs(): number;
-  /** Idempotent. */
   stop(): void;
 }
 

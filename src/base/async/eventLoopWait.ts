@@ -22,7 +22,6 @@ export class EventLoopWait {
     return Math.max(0, waitMs - RESOLUTION_MS / 2);
   }
 
-  /** Idempotent. */
   close(): void {
     this.#intervals.disable();
   }

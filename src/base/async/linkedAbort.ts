@@ -2,7 +2,6 @@
 export interface LinkedAbort {
   readonly signal: AbortSignal;
   abort(reason: unknown): void;
-  /** Follows another signal. */
   follow(outer: AbortSignal): void;
   /** Removes the listeners; idempotent. Without it a long-lived signal would retain every request. */
   unlink(): void;

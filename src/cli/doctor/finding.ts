@@ -4,7 +4,6 @@ const MARKS: Record<Status, string> = { ok: 'ok', warn: 'WARN', fail: 'FAIL' };
 
 type Status = 'ok' | 'warn' | 'fail';
 
-/** The result of one check. */
 export interface Finding {
   readonly name: string;
   readonly status: Status;

@@ -38,7 +38,6 @@ export interface AudioStream {
   readonly receivedSamples: number;
   /** Returns what came before the first call of this method; empty from then on. */
   takeEarly(): EarlyInput;
-  /** Idempotent. */
   close(code?: number, reason?: string): void;
 }
 

@@ -13,7 +13,6 @@ export interface TextStream {
   sendDigits(digits: string): void;
   /** Ends the gateway's session. @param handoff - For what the gateway does next. */
   end(handoff: Readonly<Record<string, unknown>>): void;
-  /** Idempotent. */
   close(code?: number, reason?: string): void;
 }
 

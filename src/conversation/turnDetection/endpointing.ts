@@ -30,7 +30,6 @@ export interface EndpointingBounds {
   readonly maxEndpointingDelayMs: number;
 }
 
-/** The abilities of a recognizer. */
 export interface RecognizerAbilities {
   /** Words come while they are spoken. */
   readonly isStreaming: boolean;

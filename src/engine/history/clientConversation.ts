@@ -107,7 +107,6 @@ export class ClientConversation {
 /** The most messages in a row without an answer; people send fewer. */
 const MAX_UNANSWERED = 8;
 
-/** The digest of a conversation with one more message. */
 export function digestWith(digest: string, message: DigestedMessage): string {
   if (message.role === 'assistant' && isEmptyAnswer(message)) return digest;
   const { role, content, tool_calls: calls = [], tool_call_id: callId } = message;

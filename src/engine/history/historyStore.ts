@@ -52,7 +52,6 @@ export interface HistoryStats {
   };
 }
 
-/** What a session has heard of its caller. */
 export interface HeardSpeech {
   /** The seconds with voice; pauses do not count. */
   readonly voicedSeconds: number;

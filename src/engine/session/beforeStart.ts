@@ -20,7 +20,6 @@ export interface BeforeStartDeps {
   readonly tracing?: Tracer;
 }
 
-/** The state that a session starts with. */
 interface StartedState {
   readonly state: SessionState;
   readonly events: readonly HistoryEvent[];

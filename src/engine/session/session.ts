@@ -24,7 +24,6 @@ export interface FunctionCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** One stored message of a session. */
 export interface SessionMessage {
   /** `system` for what supervisors tell the agent; always internal. */
   readonly role: 'user' | 'assistant' | 'tool' | 'system';

@@ -10,7 +10,6 @@ import type { CallFacts, EndReason, Session } from './session.ts';
 import { sessionPolicy } from './sessionPolicy.ts';
 import type { SessionEnding } from './sessionStore.ts';
 
-/** The call of a session. */
 export interface SessionCall {
   readonly answered: boolean;
   readonly record: boolean;

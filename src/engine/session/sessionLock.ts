@@ -4,7 +4,6 @@ import type { Clock } from '../../base/values/clock.ts';
 /** How long an unavailable lock is not asked for again. */
 const RETRY_AFTER_MS = 5_000;
 
-/** A lock on one session. */
 export interface HeldLock {
   /** Aborted when the lock is lost. */
   readonly lost: AbortSignal;

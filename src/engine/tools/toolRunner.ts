@@ -41,7 +41,6 @@ export interface ToolRunnerDeps {
   readonly tracing?: Tracer;
 }
 
-/** The session that calls a tool. */
 export interface ToolCaller {
   readonly projectId: string;
   /** The session's variables go before a model's arguments of the same name, and after those that a node gives. */

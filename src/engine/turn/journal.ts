@@ -50,7 +50,6 @@ export class Journal {
   /** The node that spoke last; undefined before the first word. */
   #spokenNodeId: string | null | undefined;
   #route: PendingRoute;
-  /** The number of the latest instruction. */
   #latestInstruction: number;
   #said = '';
   #firstWordMs: number | undefined;

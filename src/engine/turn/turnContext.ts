@@ -132,7 +132,6 @@ export interface ToolFailure {
   readonly durationMs?: number | undefined;
 }
 
-/** What a turn runs on. */
 export interface TurnStart {
   readonly session: Session;
   readonly release: AgentRelease;

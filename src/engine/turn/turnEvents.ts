@@ -39,7 +39,6 @@ export class TurnEvents {
     );
   }
 
-  /** The turn begins. */
   started({ input, history = [], delivery }: TurnRequest): void {
     if (input.kind !== 'unanswered_message')
       this.#publish('turn.started', { turn: this.#turn, input: input.kind });

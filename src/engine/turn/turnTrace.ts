@@ -20,7 +20,6 @@ export interface TurnTraceDeps {
   readonly clock: Clock;
 }
 
-/** The span of one model request. */
 export interface ModelSpan {
   /** Call for each event; the first one sets the time to the first token. */
   onEvent(): void;

@@ -179,7 +179,6 @@ export class AgentConnection {
     }
   }
 
-  /** Idempotent. */
   async close(code: number, reason: string): Promise<void> {
     this.#isClosed = true;
     await this.#stream?.client.close(code, reason);

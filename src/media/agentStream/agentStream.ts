@@ -195,7 +195,6 @@ export class AgentStream {
     };
   }
 
-  /** Idempotent. */
   async close(): Promise<void> {
     this.#callEnd.abort(new CallwayError('conflict', 'call_ended', 'the call has ended'));
     this.#failover.close();

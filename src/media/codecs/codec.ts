@@ -14,7 +14,6 @@ export interface CodecFormat {
   readonly sdpChannels: 1 | 2;
   /** The largest payload of 20 ms. */
   readonly maxBytesPer20Ms: number;
-  /** Opens the codec for one call. */
   open(): Codec;
 }
 

@@ -13,7 +13,6 @@ interface EncodingDescription {
   readonly channels?: number;
 }
 
-/** The codecs of one thread. */
 export interface CodecRegistry {
   /** @returns Undefined for an unsupported codec; CN and telephone-event are not codecs. */
   find(description: EncodingDescription): CodecFormat | undefined;

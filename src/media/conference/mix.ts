@@ -41,7 +41,6 @@ export function writeMix(out: Int16Array, sum: Int32Array, { from, to }: GainRam
   }
 }
 
-/** Adds a voice to a sum. */
 export function addVoice(sum: Int32Array, voice: Int16Array): void {
   for (let n = 0; n < sum.length; n++) sum[n] = (sum[n] ?? 0) + (voice[n] ?? 0);
 }

@@ -17,7 +17,6 @@ export interface MediaThreadMethods {
   end(): Promise<void>;
 }
 
-/** What a media thread tells. */
 export interface MediaThreadEvents {
   event<Name extends keyof MediaEvents>(session: number, name: Name, value: MediaEvents[Name]): void;
   /** A session's tick threw: a defect. */

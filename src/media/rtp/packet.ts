@@ -3,7 +3,6 @@ import { readUint8, readUint16, readUint32, writeUint16, writeUint32 } from '../
 /** The reason for which a datagram is not an RTP packet. */
 export type RtpDefect = 'too_short' | 'wrong_version' | 'bad_header_length' | 'bad_padding' | 'is_rtcp';
 
-/** The header of a packet to send. */
 export interface RtpHeader {
   /** The payload type, 0..127. */
   readonly payloadType: number;

@@ -115,7 +115,6 @@ export class Supervisor {
       this.close(TRY_AGAIN_LATER, 'the call’s audio is not read in time');
   }
 
-  /** Idempotent. */
   close(code: number, reason: string): void {
     this.#closedFor = reason;
     void this.#client?.close(code, reason);

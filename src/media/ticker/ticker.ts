@@ -44,7 +44,6 @@ export class Ticker<Member> {
     this.#schedule = new TickSchedule({ startMs: clock.monotonicMs(), visit, onError });
   }
 
-  /** The delays of the ticks. */
   get delays(): DelayHistogram {
     return this.#schedule.delays;
   }

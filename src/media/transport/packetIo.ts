@@ -42,6 +42,5 @@ export interface PacketSocket {
    * undefined takes all. Sending elsewhere takes all again.
    */
   only(source: MediaAddress | undefined): void;
-  /** Idempotent. */
   close(): Promise<void>;
 }

@@ -221,7 +221,6 @@ export class SpokenText {
   }
 }
 
-/** The text of a whole answer. */
 export function spokenText(answer: string): string {
   if (!MARK_STARTS.test(answer)) return answer;
   const spoken = new SpokenText();

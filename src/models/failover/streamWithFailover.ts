@@ -79,7 +79,6 @@ export async function requestWithFailover<Model, Answer>(
   return answers[0] as Answer;
 }
 
-/** The attempts at one request. */
 class Attempts<Model, Output> {
   readonly #request: FailoverRequest<Model, Output>;
   readonly #failover: Failover<Model>;

@@ -1,4 +1,3 @@
-/** A message of a conversation. */
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
 /** Instructions of Callway, the pathway or the chat API's client. */
@@ -26,7 +25,6 @@ interface ToolMessage {
   readonly content: string;
 }
 
-/** A tool call that the model requests. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;

@@ -1,4 +1,3 @@
-/** The endpoints for chat. */
 export const CHAT_ENDPOINTS = ['openai', 'anthropic', 'google', 'local'] as const;
 
 /** The speech-to-speech engines by their names in agents. */

@@ -7,7 +7,6 @@ import type { ToolDefinition } from './toolDefinition.ts';
 /** The result that a model gets for a tool call that was not carried out or has no result. */
 export const NO_RESULT = 'No result.';
 
-/** A speech-to-speech model. */
 export interface SpeechToSpeech {
   /** The engine's name in the settings of agents. */
   readonly name: string;
@@ -18,7 +17,6 @@ export interface SpeechToSpeech {
     options: SpeechToSpeechOptions,
     onEvent: (event: SpeechToSpeechEvent) => void,
   ): SpeechToSpeechConnection;
-  /** Idempotent. */
   close(): Promise<void>;
 }
 

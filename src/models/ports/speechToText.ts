@@ -6,7 +6,6 @@ export interface SpeechToText {
   readonly isAskedOnce?: boolean | undefined;
   /** Starts the recognition of one utterance, and connects or loads what it needs while the caller speaks. */
   openStream(request: RecognitionOptions): RecognitionStream;
-  /** Idempotent. */
   close(): Promise<void>;
 }
 
@@ -38,7 +37,6 @@ export interface RecognitionStream {
    * @throws {ModelError}
    */
   finalize(signal: AbortSignal, isInterim?: boolean): Promise<Transcript>;
-  /** Idempotent. */
   close(): void;
 }
 

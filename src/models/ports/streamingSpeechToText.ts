@@ -15,7 +15,6 @@ export interface StreamingSpeechToText {
     options: RecognitionConnectionOptions,
     onEvent: (event: RecognitionEvent) => void,
   ): RecognitionConnection;
-  /** Idempotent. */
   close(): Promise<void>;
 }
 

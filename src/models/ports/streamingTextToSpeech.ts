@@ -11,7 +11,6 @@ export interface StreamingTextToSpeech {
   readonly sampleRateHz: SampleRateHz;
   /** Connects at once, for one call. It never throws. @param voice - The first text's voice, as far as it is known. */
   connect(voice?: SpokenVoice): SynthesisConnection;
-  /** Idempotent. */
   close(): Promise<void>;
 }
 
@@ -22,7 +21,6 @@ export interface SynthesisConnection {
   close(): void;
 }
 
-/** The synthesis of one text. */
 export interface SynthesisStream {
   /**
    * Adds to the text: whole words, with the spaces between them. A sentence that is complete is spoken, whether or not

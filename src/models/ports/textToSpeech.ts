@@ -15,7 +15,6 @@ export interface TextToSpeech {
    * @throws {ModelError} The iterator throws it from a read; `beforeFirstToken` is true when no samples were yielded.
    */
   synthesize(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Int16Array>;
-  /** Idempotent. */
   close(): Promise<void>;
 }
 
@@ -37,7 +36,6 @@ export interface Pronunciation {
   readonly say: string;
 }
 
-/** The voice of an agent. */
 export interface AgentVoice extends SpokenVoice {
   readonly pronunciations?: readonly Pronunciation[] | undefined;
 }

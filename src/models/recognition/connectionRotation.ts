@@ -50,7 +50,6 @@ export class ConnectionRotation {
     if (this.#replacement) this.#putOff(PAUSE_MS);
   }
 
-  /** Idempotent. */
   close(): void {
     this.#timer?.cancel();
     this.#replacement?.close();

@@ -12,7 +12,6 @@ type Known = readonly ProviderCredentials[];
 interface Entry {
   /** The project's credentials; undefined until the first read has ended. */
   known: Known | undefined;
-  /** The time of that read. */
   readAtMs: number;
   reading: Promise<Known> | undefined;
 }

@@ -18,7 +18,6 @@ export interface SynthesisProtocol {
   readonly keepAlive?: { readonly message: string; readonly intervalMs: number };
   /** Returns the address that speaks a voice. Voices with one address share a connection. */
   target(voice: SpokenVoice): WebSocketTarget;
-  /** Opens the protocol of one connection. */
   open(): SynthesisProtocolConnection;
 }
 

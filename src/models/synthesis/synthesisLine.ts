@@ -59,7 +59,6 @@ export class SynthesisLine {
     );
   }
 
-  /** The number of open texts. */
   get texts(): number {
     return this.#texts.size;
   }

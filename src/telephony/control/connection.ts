@@ -154,7 +154,6 @@ export class ControlConnection {
     });
   }
 
-  /** Idempotent. */
   close(): void {
     this.#end('closed');
   }

@@ -32,7 +32,6 @@ export interface SipControl {
   onDialogRequest(dialogId: string, handler: RequestHandler): () => void;
   /** Receives each INVITE outside a dialog. */
   onInvite(handler: RequestHandler): void;
-  /** Idempotent. */
   close(): Promise<void>;
 }
 

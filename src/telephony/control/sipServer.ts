@@ -11,7 +11,6 @@ export interface KnownPeer {
   readonly mayBePrivate: boolean;
 }
 
-/** A refused INVITE. */
 export interface RefusedInvite {
   readonly status: number;
   readonly address: string;
@@ -44,7 +43,6 @@ export interface SipServerAccess {
   onRefused(listener: (refused: readonly RefusedInvite[]) => void): void;
   /** Counters and gauges by name; undefined for a drachtio-server and while the server is down. */
   stats(): Promise<Readonly<Record<string, number>> | undefined>;
-  /** Idempotent. */
   close(): Promise<void>;
 }
 

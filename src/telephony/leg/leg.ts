@@ -190,7 +190,6 @@ export class Leg implements CallLeg {
     this.#after(TRANSFERRED_TIMEOUT_MS, () => this.dispatch({ kind: 'hangup', reason: NORMAL }));
   }
 
-  /** Makes the authenticator of one request. */
   makeAuthenticator(): Authenticator {
     return createAuthenticator(credentialsOf(this.#options.trunk), this.#deps.makeToken, this.#nonces);
   }

@@ -108,7 +108,6 @@ export class TrunkDirectory {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#unsubscribe();

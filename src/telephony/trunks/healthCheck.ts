@@ -58,7 +58,6 @@ export class TrunkHealthCheck {
     this.#nextCheck = deps.clock.setTimer(() => this.#check(), deps.random() * FIRST_CHECK_WITHIN_MS);
   }
 
-  /** Idempotent. */
   stop(): void {
     this.#isStopped = true;
     this.#nextCheck.cancel();

@@ -84,7 +84,6 @@ export class InboundRejections {
     for (const one of refused) if (!NOT_REFUSED.has(one.status)) this.report(one, reasonOf(one.status));
   };
 
-  /** Idempotent. */
   close(): void {
     this.#timer?.cancel();
     if (this.#kept.size > 0) this.#flush();

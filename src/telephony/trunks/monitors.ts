@@ -51,7 +51,6 @@ export class TrunkMonitors {
     this.#deps = deps;
   }
 
-  /** The number of trunks monitored by this node. */
   get count(): number {
     return this.#monitors.size;
   }

@@ -22,7 +22,6 @@ export interface PhonePlayerDeps extends PlayDeps, Omit<SessionRecordDeps, 'sign
   readonly makeId: MakeId;
 }
 
-/** The simulated callers of this node. */
 export interface SimulatedCallers {
   /** @throws {LineRefusedError} @throws The signal's reason. */
   call(call: TestCall, impairment: Impairment, signal: AbortSignal): Promise<Line>;

@@ -57,7 +57,6 @@ export class SessionRecord {
     this.#detail = (await this.#deps.history.find(projectId, sessionId)) ?? this.#detail;
   }
 
-  /** Reads until the session has ended. */
   async untilEnded(): Promise<void> {
     await this.#poll(async () => {
       await this.read();

@@ -1,6 +1,5 @@
 import type { Exchange, Observation } from './observation.ts';
 
-/** An action of the caller. */
 export type CallerAction =
   | { readonly kind: 'say'; readonly text: string }
   | { readonly kind: 'interrupt'; readonly text: string }

@@ -3,7 +3,6 @@ import type { HistoryEvent, SessionMessage } from '../../engine/session/session.
 /** The longest answer that is judged: some twenty minutes of speech. */
 const MAX_ANSWER_CHARACTERS = 20_000;
 
-/** A tool that the agent called. */
 interface CalledTool {
   readonly name: string;
   /** The arguments as JSON text. */

@@ -57,7 +57,6 @@ export interface DecoderOptions {
   readonly redact: (text: string) => string;
 }
 
-/** Decodes the events of one answer. */
 export class AnthropicDecoder implements StreamedResponse<ChatEvent> {
   readonly chunks: AsyncIterable<EventData> | Iterable<EventData>;
   readonly #options: DecoderOptions;

@@ -41,7 +41,6 @@ export class NoiseRemoval {
     }
   }
 
-  /** Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#waiting = [];

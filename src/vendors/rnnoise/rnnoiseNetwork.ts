@@ -9,7 +9,6 @@ export const NETWORK_FRAME = NETWORK_RATE_HZ / 100;
 export interface RnnoiseNetwork {
   /** @returns Probability of speech, 0 to 1. */
   process(frame: Int16Array): number;
-  /** Idempotent. */
   close(): void;
 }
 

@@ -2,7 +2,6 @@ import type { Utterance } from '../../conversation/turnDetection/speechActivity.
 import { type BeepDetector, createBeepDetector } from './beepDetector.ts';
 import { countWords, type GreetingKind, greetingKindOf, isRecorded } from './greetingPhrases.ts';
 
-/** What answered the call. */
 export type AnsweredBy = 'unknown' | 'human' | 'machine' | 'screening';
 
 /** People pause sooner; longer speech whose words tell nothing is a recording. */

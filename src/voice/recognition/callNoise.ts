@@ -41,7 +41,6 @@ export class CallNoise {
     return this.#suppressor?.process(frame) ?? frame;
   }
 
-  /** Idempotent. */
   close(): void {
     this.#isWanted = false;
     this.#suppressor?.close();

@@ -180,7 +180,6 @@ export class SpeechRecognition {
     this.#speechEnd.reset();
   }
 
-  /** Idempotent. */
   close(): void {
     this.discardUtterance();
     this.#deps.transcription.close();

@@ -33,11 +33,9 @@ export interface Transcription {
   take(requested: Promise<Transcript>): Promise<Transcript>;
   /** Closes the open utterance and drops its words. */
   discard(): void;
-  /** Idempotent. */
   close(): void;
 }
 
-/** What is known of a frame. */
 export interface FrameContext {
   /** The utterance in progress; undefined while the caller is silent. */
   readonly utterance: Utterance | undefined;

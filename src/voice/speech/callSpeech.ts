@@ -116,7 +116,6 @@ export class CallSpeech {
     }
   }
 
-  /** Idempotent. */
   close(): void {
     const closing = [...this.#opened.values()];
     this.#opened.clear();

@@ -55,7 +55,6 @@ export class CallEngine {
     return conversation;
   }
 
-  /** Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#current?.conversation.close();

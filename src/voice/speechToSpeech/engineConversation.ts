@@ -144,7 +144,6 @@ export class EngineConversation implements ChatModel {
     }
   }
 
-  /** Idempotent. */
   close(): void {
     this.#state = 'lost';
     this.#failover.close();

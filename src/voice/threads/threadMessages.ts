@@ -8,7 +8,6 @@ export interface VoiceThreadMethods<Grant> {
   tellOverload(isOverloaded: boolean): void;
   /** Takes no new sessions from other nodes, and resolves when none is left; after `graceMs` it closes their streams. */
   drain(graceMs: number): Promise<void>;
-  /** Ends the thread. */
   end(): Promise<void>;
 }
 

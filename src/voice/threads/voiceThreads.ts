@@ -104,7 +104,6 @@ export class VoiceThreads<Grant = unknown> {
     await Promise.all([...this.#threads].map((thread) => thread.drain(graceMs)));
   }
 
-  /** Idempotent. */
   close(): Promise<void> {
     this.#closing ??= Promise.all([...this.#threads].map((thread) => thread.end())).then(() => undefined);
     return this.#closing;

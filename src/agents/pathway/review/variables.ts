@@ -9,7 +9,6 @@ import type { PathwayNode } from '../schema/nodeSchema.ts';
 import type { Pathway } from '../schema/pathwaySchema.ts';
 import type { Problem } from './problem.ts';
 
-/** Variables of every session. */
 const SESSION_VARIABLES = ['call', 'channel', 'language'];
 /** A message names at most this many places. */
 const MAX_NAMED_PLACES = 5;

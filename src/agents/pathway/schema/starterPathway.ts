@@ -49,7 +49,6 @@ const STARTER: PathwayInput = {
   ],
 };
 
-/** The pathway of a new project. */
 export function starterPathway(): Pathway {
   return pathwaySchema.parse(STARTER);
 }

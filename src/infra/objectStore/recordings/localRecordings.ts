@@ -6,7 +6,6 @@ import {
   resolveByteRange,
 } from '../../../calls/recording/recordingStore.ts';
 
-/** Creates a store of recordings in a folder. */
 export function localRecordings(folder: string): RecordingStore {
   const pathOf = (key: string): string => {
     requireRecordingKey(key);

@@ -3,7 +3,6 @@ import type { Queryable } from '../connection/database.ts';
 import { listSaying } from '../sessions/messageSearch.ts';
 import { conditions } from './callConditions.ts';
 
-/** Reads the results of calls' sessions and their names. */
 export function callResults(database: Queryable): Pick<CallStore, 'resultNames' | 'results'> {
   return {
     async resultNames(projectId, filter, limit) {

@@ -20,7 +20,6 @@ export interface QueueDefinition<Data> {
   readonly options: JobsOptions;
 }
 
-/** Adds and removes jobs. */
 interface JobQueue<Data> {
   /**
    * Does nothing when a job with this id is waiting or running.
