@@ -285,6 +285,8 @@ test('Erasing a person by id erases their calls, and what these taught the agent
   );
   await settle(called);
   await storage.stores.memory.keep(project.id, `phone:${NUMBER}`, words, called.instanceId);
+  for (const id of ['\0', 'x'.repeat(256)])
+    expect((await nodes[0].api('DELETE', customers(project, id), { key })).status).toBe(400);
   expect((await nodes[0].api('DELETE', customers(project, '4711'), { key })).status).toBe(204);
   expect(await rowsWith(words)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCallTranscript } from '../../src/demo/callTranscript.ts';
 import { type HistoryMessage, latencyTable, transcriptText } from '../../src/demo/history.ts';
-import type { Screen } from '../../src/demo/screen.ts';
+import { createScreen, type Screen } from '../../src/demo/screen.ts';
 import { unused } from '../support/unused.ts';
 
 const parts = {
@@ -96,4 +96,28 @@ test('The latency table has a row for each timed agent turn; the transcript has 
     ['“yes”', '500', '60', '300', '0', '20', '100', '20'],
   ]);
   expect(transcriptText(messages)).toBe('Agent   Hello. Keep it?\nCallee  yes\nAgent   Wonderful. Is …\n');
+});
+
+test('A screen aligns columns, and has colour on terminals only', () => {
+  for (const hasColour of [false, true]) {
+    let text = '';
+    const write = (more: string) => {
+      text += more;
+    };
+    const screen = createScreen({ write, hasColour });
+    screen.title('T');
+    screen.step('service', 'up');
+    screen.line(1240, 'agent', 'Hello.');
+    screen.table([
+      ['a', 'total'],
+      ['long', '7'],
+    ]);
+    screen.failure('bad');
+    expect(text.includes('\u001b[')).toBe(hasColour);
+    if (!hasColour) {
+      expect(text).toBe(
+        '\nT\n  ✓ service            up\n   1.2 s  agent   Hello.\n  a     total\n  long      7\n\n✗ bad\n',
+      );
+    }
+  }
 });

@@ -110,3 +110,12 @@ describe('metrics', () => {
     for (const label of new Set(labels)) expect(label).toMatch(/^[a-z]+(_[a-z0-9]+)*$/);
   });
 });
+
+describe('alerts', () => {
+  test('have series for the SIP server’s counters before the first event', async () => {
+    const watched = rules.flatMap(({ expr }) => /event=~"([^"]+)"/.exec(expr)?.[1]?.split('|') ?? []);
+    expect(watched.length).toBeGreaterThan(0);
+    const text = await page();
+    for (const event of watched) expect(text).toContain(`callway_sip_events_total{event="${event}"} 0`);
+  });
+});

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { readTotals, summaryOf } from '../../scripts/commands/test.mjs';
-import { tempDir } from '../support/tempDir.ts';
+import { makeTempDir, tempDir } from '../support/tempDir.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -49,6 +49,9 @@ async function totalsOf(names: (keyof typeof suites)[], config = '', args: strin
   );
   return { code, ...readTotals(file, code) };
 }
+
+const NONE = { skipped: 0, skipReasons: {} };
+const GOOD = { passed: 3, failures: [], ...NONE };
 test('the totals of a run in which everything happens', async () => {
   const kinds = Object.keys(suites) as (keyof typeof suites)[];
   expect(await totalsOf(kinds)).toEqual({
@@ -65,6 +68,30 @@ test('the totals of a run in which everything happens', async () => {
     skipped: 4,
     skipReasons: { 'no phone': 2, 'no network': 1, 'without a reason: c': 1 },
   });
+});
+
+test('a global setup that fails is a failure', async () => {
+  const { path, remove } = makeTempDir();
+  const setup = join(path, 'setup.mjs');
+  writeFileSync(setup, "export default () => { throw new Error('no database'); };");
+  const totals = await totalsOf(['passing'], `globalSetup: [${JSON.stringify(setup)}],`);
+  remove();
+  expect(totals).toEqual({ code: 1, passed: 0, failures: ['vitest ended with 1'], ...NONE });
+});
+
+test.each([
+  [
+    'vitest that died without totals',
+    undefined,
+    null,
+    { passed: 0, failures: ['vitest ended with a signal'], ...NONE },
+  ],
+  ['totals that deny a failure', GOOD, 1, { ...GOOD, failures: ['vitest ended with 1'] }],
+  ['totals of a good run', GOOD, 0, GOOD],
+])('%s', (_, content, code, expected) => {
+  const file = join(tempDir(), 'totals.json');
+  if (content) writeFileSync(file, JSON.stringify(content));
+  expect(readTotals(file, code)).toEqual(expected);
 });
 
 test('The last line is the totals, below the failures and the reasons of skipped tests', () => {

@@ -31,6 +31,7 @@ describe('A JSON body', () => {
     ['65 levels', nested(65), 'json_too_deep'],
     ['200,000 levels', '['.repeat(200_000), 'json_too_deep'],
     ['a number beyond all doubles', '{"name": "x", "sessionIdleMinutes": 1e999}', 'invalid_json'],
+    ['one at any depth', '{"a": [{"b": -1e400}]}', 'invalid_json'],
     ['as many digits', `{"name": "x", "sessionIdleMinutes": ${'9'.repeat(400)}}`, 'invalid_json'],
   ])('with %s is refused', async (_, body, code) => {
     const answer = await post(body);

@@ -85,7 +85,8 @@ describe('A legacy route', () => {
 
   test('is counted by day when the request was authorized', async () => {
     for (const key of [secretKey, secretKey, 'rubbish']) {
-      expect((await ask(key)).statusCode).toBe(key === 'rubbish' ? 401 : 200);
+      const { statusCode, headers } = await ask(key);
+      expect([statusCode, headers.deprecation]).toEqual([key === 'rubbish' ? 401 : 200, '@1768089600']);
     }
     testApp.clock.advance(DAY_MS);
     expect((await ask()).statusCode).toBe(200);

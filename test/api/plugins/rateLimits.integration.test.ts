@@ -88,6 +88,34 @@ describe('Rejected credentials from one address', () => {
     expectRefusal(answers[7]);
     await gateway.stop();
   });
+
+  test('in a flood delay a new key of the same address by little', async () => {
+    const nodes = await startTwoGateways({ RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '5' });
+    const project = await nodes.first.createProject();
+    const { path } = project;
+    const ask = (key: string) => nodes.first.api('GET', `${path}/agent`, { key });
+    let isOver = false;
+    const statuses = new Set<number>();
+    const flood = Array.from({ length: 30 }, async (_, index) => {
+      for (let turn = 0; !isOver; turn += 1) {
+        const forged = `sk_${`${index}x${turn}`.padEnd(43, 'x')}`;
+        statuses.add((await ask(forged)).status);
+      }
+    });
+    const delays: number[] = [];
+    for (let turn = 0; turn < 10; turn += 1) {
+      const { key } = await nodes.second.createKey(project);
+      const startedMs = performance.now();
+      expect((await ask(key)).status).toBe(200);
+      delays.push(performance.now() - startedMs);
+    }
+    isOver = true;
+    await Promise.all(flood);
+    // One of them may come while other tests take the machine.
+    expect(delays.sort((a, b) => a - b)[5]).toBeLessThan(2_000);
+    expect([...statuses].sort()).toEqual([401, 429]);
+    await nodes.stop();
+  });
 });
 
 describe('Requests without a key', () => {
@@ -106,4 +134,22 @@ describe('Requests without a key', () => {
       await gateway.stop();
     },
   );
+
+  test('to ask for a widget’s origin do not refuse each other, however many come at once', async () => {
+    const gateway = await startTestGateway();
+    const project = await gateway.createProject();
+    const origin = 'https://shop.example';
+    await gateway.api('POST', `${project.path}/widget-tokens`, { body: { allowedOrigins: [origin] } });
+    const preflight = async (from: string) => {
+      const { status } = await fetch(`${gateway.url}${project.path}/chat/completions`, {
+        method: 'OPTIONS',
+        headers: { origin: from, 'access-control-request-method': 'POST' },
+      });
+      return status;
+    };
+    const flood = Array.from({ length: 600 }, (_, index) => preflight(`https://evil.example:${index + 1}`));
+    expect(await preflight(origin)).toBe(204);
+    expect(new Set(await Promise.all(flood))).not.toContain(429);
+    await gateway.stop();
+  });
 });

@@ -8,7 +8,14 @@ import { readCsvRows } from '../../../src/knowledge/parse/csv.ts';
 import { reflow } from '../../../src/knowledge/parse/pdf/pdf.ts';
 import { TableLimits, type TableSize } from '../../../src/knowledge/parse/table.ts';
 import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
-import { archive, makeDocx, makeJapanesePdf, makeZipBomb } from '../../support/documents.ts';
+import {
+  archive,
+  makeDocx,
+  makeJapanesePdf,
+  makePptx,
+  makeXlsx,
+  makeZipBomb,
+} from '../../support/documents.ts';
 import { tempDir } from '../../support/tempDir.ts';
 import { read, texts } from './support.ts';
 
@@ -62,6 +69,22 @@ test('Markdown has headings', async () => {
 });
 
 describe('HTML', () => {
+  test('is read in blocks, without invisible elements', async () => {
+    const page = `<!doctype html><html><head><title>Shop</title><style>p{}</style></head><body><script>alert(1)</script>
+      <h1>Warranty &amp; more</h1><p>It lasts <b>three</b> years.<br>Truly.</p><ul><li>One<li>Two</ul>
+      <table><tr><th>Item<th>Price<tr><td>Kettle<td>20 €</table><pre>a  b</pre></body></html>`;
+    expect(await read('html', page)).toEqual([
+      { kind: 'heading', text: 'Shop' },
+      { kind: 'heading', text: 'Warranty & more' },
+      { kind: 'paragraph', text: 'It lasts three years.\nTruly.' },
+      { kind: 'row', text: 'One' },
+      { kind: 'row', text: 'Two' },
+      { kind: 'row', text: 'Item | Price' },
+      { kind: 'row', text: 'Kettle | 20 €' },
+      { kind: 'paragraph', text: 'a  b' },
+    ]);
+  });
+
   test('is decoded in its declared encoding', async () => {
     const page = Buffer.concat([
       Buffer.from('<!doctype html><meta charset="big5"><p>'),
@@ -141,7 +164,37 @@ describe('JSON', () => {
 });
 
 describe('Office documents', () => {
+  test('DOCX is read in blocks', async () => {
+    expect(await read('docx', makeDocx(['# Terms', 'Three years & more.']))).toEqual([
+      { kind: 'heading', text: 'Terms' },
+      { kind: 'paragraph', text: 'Three years & more.' },
+    ]);
+  });
+
+  test('PPTX is read in slide order, not file order', async () => {
+    const slides = [
+      { title: 'First', texts: ['One', 'Two'] },
+      { title: 'Second', texts: ['Three'] },
+    ];
+    expect(texts(await read('pptx', makePptx(slides)))).toEqual(['First', 'One', 'Two', 'Second', 'Three']);
+  });
+
+  test('XLSX is read by sheet and row', async () => {
+    const rows = [['Item', 'Price'], ['Kettle', '20 €'], ['Cup']];
+    expect(await read('xlsx', makeXlsx('Prices', rows))).toEqual([
+      { kind: 'heading', text: 'Prices' },
+      { kind: 'row', text: 'Item: Kettle; Price: 20 €' },
+      { kind: 'row', text: 'Item: Cup' },
+    ]);
+  });
+
   const whole = makeDocx(['Text']);
+  test('XLSX with only a header keeps it', async () => {
+    expect(texts(await read('xlsx', makeXlsx('Prices', [['Item', 'Price']])))).toEqual([
+      'Prices',
+      'Item; Price',
+    ]);
+  });
 
   test.each<[string, DocumentType, Buffer, RegExp]>([
     ['a zip bomb', 'docx', makeZipBomb(12_000_000), /unpacks to far more/],

@@ -7,6 +7,7 @@ import type { SimulatedCallerEvent } from '../../../src/testing/simulator/simula
 import { detectLeaks } from '../../support/leaks.ts';
 
 const TIMEOUT = 60_000;
+const MISSING_FILE = '/nowhere/sound.wav';
 
 /** Two carriers: a phone of one calls a phone of the other, over real SIP and RTP. */
 interface Rig {
@@ -103,6 +104,13 @@ function story(events: readonly SimulatedCallerEvent[]): string[] {
 }
 
 describe.concurrent('A call between two simulated phones', { timeout: TIMEOUT }, () => {
+  test('can be hung up while digits are sent', async () => {
+    const { nationalCallee, call } = rig.pair();
+    rig.far.phones.set(nationalCallee, { kind: 'answers', afterMs: 0, script: [], stays: true });
+    const keys = Array.from({ length: 8 }, () => ({ do: 'send_dtmf', digits: '1' }) as const);
+    expect((await call([{ do: 'wait', ms: 400 }, ...keys])).outcome).toBe('local_hangup');
+  });
+
   test('lets both parties say their lines, hear each other and send digits', async () => {
     const { caller, callee, nationalCallee, call, of } = rig.pair();
     rig.far.phones.set(nationalCallee, {
@@ -220,19 +228,52 @@ describe.concurrent('A call between two simulated phones', { timeout: TIMEOUT },
     expect(said).toEqual([expect.stringContaining('state your name'), 'Hello, this is Ada. Yes.']);
   });
 
+  test('A caller whose file is missing hangs up and reports it', async () => {
+    const { callee, call } = rig.pair();
+    rig.far.phones.set(callee, { kind: 'answers', afterMs: 0, script: [], stays: true });
+    const end = await call([{ do: 'play', file: MISSING_FILE }]);
+    expect(end.outcome).toBe('local_hangup');
+    expect(rig.warnings).toContainEqual(expect.stringContaining(MISSING_FILE));
+  });
+
   test.each<[string, BehaviourInput, object]>([
     ['busy', BEHAVIOURS.busy, { outcome: 'busy', sip: { code: 486 } }],
+    ['declining', BEHAVIOURS.declines, { outcome: 'declined', sip: { code: 603 } }],
+    ['unknown', BEHAVIOURS.unknown_number, { outcome: 'invalid_number', sip: { code: 404 } }],
+    [
+      'broken',
+      { kind: 'refuses', sipCode: 503, afterMs: 10 },
+      { outcome: 'trunk_error', sip: { code: 503 } },
+    ],
   ])('is rejected by a phone that is %s', async (_what, how, end) => {
     const { callee, call, of } = rig.pair();
     rig.far.phones.set(callee, how);
     expect(await call([])).toMatchObject(end);
     expect(of(callee)).toEqual([]);
   });
+
+  test('rings without an answer, and a phone that would answer later stays silent', async () => {
+    const { caller, callee } = rig.pair();
+    const { callee: slowCallee } = rig.pair();
+    rig.far.phones.set(callee, BEHAVIOURS.never_answers);
+    const callUntilTimeout = (toNumber: string) =>
+      rig.near.phones.call({
+        trunk: trunkTo(rig.far.sipPort),
+        fromNumber: caller,
+        toNumber,
+        how: { kind: 'answers', script: [] },
+        ringTimeoutMs: 400,
+      });
+    expect(await callUntilTimeout(callee)).toMatchObject({ outcome: 'no_answer' });
+    rig.far.phones.set(slowCallee, { kind: 'answers', afterMs: 900, script: [] });
+    expect(await callUntilTimeout(slowCallee)).toMatchObject({ outcome: 'no_answer' });
+    await new Promise((resolve) => setTimeout(resolve, 800));
+  });
 });
 
 test('Finished calls leave nothing behind and log no warning', async () => {
   await expect.poll(() => rig.near.phones.active + rig.far.phones.active).toBe(0);
-  expect(rig.warnings).toEqual([]);
+  expect(rig.warnings.filter((warning) => !warning.includes(MISSING_FILE))).toEqual([]);
 });
 
 test('An invalid behaviour is rejected', async () => {
