@@ -534,8 +534,8 @@ CREATE TABLE calls (
   -- When it is placed, or tried again, or its claim ends; null once it is queued.
   next_at timestamptz,
   claim_id uuid,
-  -- When a node took it out of the queue; null while it waits there.
-  claimed_at timestamptz,
+  -- Of the waiting calls, those with a lower one are dialed first.
+  priority smallint NOT NULL,
   started_at timestamptz,
   answered_at timestamptz,
   ended_at timestamptz,
@@ -569,6 +569,7 @@ CREATE UNIQUE INDEX calls_one_live_outbound ON calls (project_id, to_number)
 CREATE INDEX calls_live ON calls (project_id, trunk_id) WHERE status IN ('dialing', 'ringing', 'in_progress');
 CREATE INDEX calls_due ON calls (next_at) WHERE status = 'scheduled';
 CREATE INDEX calls_due_of_project ON calls (project_id, next_at) WHERE status = 'scheduled';
+CREATE INDEX calls_waiting ON calls (project_id, from_number, priority, id) WHERE status = 'queued' AND node_id IS NULL;
 CREATE INDEX calls_scheduled_of_project ON calls (project_id, to_number) WHERE status = 'scheduled';
 -- Carriers may send any text as a number, and an index takes no long ones.
 CREATE INDEX calls_of_customer ON calls
@@ -579,6 +580,30 @@ CREATE INDEX calls_with_recording ON calls (project_id) INCLUDE (recording_bytes
 -- Recordings and traces may be deleted before their calls.
 CREATE INDEX calls_recorded_by_end ON calls (project_id, ended_at) WHERE recording->>'key' IS NOT NULL;
 CREATE INDEX calls_traced_by_end ON calls (project_id, ended_at) WHERE NOT is_trace_removed;
+
+-- The projects with waiting calls, which share their trunks: however many wait, one row is claimed.
+CREATE TABLE call_queues (
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  project_id uuid NOT NULL UNIQUE REFERENCES projects ON DELETE CASCADE,
+  -- When the project's calls are dialed, or tried again, or its claim ends.
+  next_at timestamptz NOT NULL,
+  claim_id uuid
+);
+CREATE INDEX call_queues_due ON call_queues (next_at);
+CREATE INDEX call_queues_of_project ON call_queues (project_id, next_at);
+
+-- A call that begins to wait has been due since its time. One that a node has put back waits a moment, as its project does.
+CREATE FUNCTION queue_call() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO call_queues AS queue (project_id, next_at)
+  VALUES (NEW.project_id, CASE
+    WHEN OLD.node_id IS NULL THEN coalesce(NEW.not_before, NEW.created_at) ELSE now() + interval '500 ms' END)
+  ON CONFLICT (project_id) DO UPDATE SET next_at = least(queue.next_at, excluded.next_at);
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER calls_queue AFTER INSERT OR UPDATE OF status, node_id ON calls
+  FOR EACH ROW WHEN (NEW.status = 'queued' AND NEW.node_id IS NULL) EXECUTE FUNCTION queue_call();
 
 -- Recordings whose call was deleted, by any statement, or which were deleted before their call, until the files are deleted.
 CREATE TABLE recording_removals (

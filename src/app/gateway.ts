@@ -51,7 +51,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Gate
 }
 
 async function start(node: NodeContext, startup: StartupServer): Promise<Gateway> {
-  const { config, redis, overload } = node;
+  const { config, redis, database, clock, overload } = node;
   const registry = redisVoiceNodes(redis);
   let onSessionEnded = () => {};
   const voice = startVoiceRole(node, registry, () => onSessionEnded());
@@ -62,7 +62,7 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
   const mediaStreams = buildMediaStreams(node, services, voiceNodes, voice?.threads);
   const media = await buildMediaRole(node, services, { mediaStreams, voiceNodes });
   const sessions = () => voice?.threads.sessions ?? 0;
-  node.metrics.watchNode({ queues: () => queueDepths(node), sessions, overload });
+  node.metrics.watchNode({ queues: () => workDepths(database, new Date(clock.now())), sessions, overload });
   startNodeReports(node);
   const dependencies = [...(media ? [media.dependency] : []), ...voiceDependency(config, registry)];
   const app = await buildApi(node, services, mediaStreams, dependencies);
@@ -75,20 +75,17 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
   const stopOffering = services.recordings.offer(services.calls.bus);
   node.lifecycle.onClose(async () => stopOffering());
   await startAudioSockets(node, mediaStreams);
-  const callNode = media?.buildCallNode();
-  node.lifecycle.onClose(() => drain(node, voice, callNode));
+  const running = media?.buildCallNode();
+  node.lifecycle.onClose(() => drain(node, voice, running?.callNode));
   await voice?.threads.register();
-  if (callNode) {
+  if (running) {
     await services.calls.registerNode();
-    await callNode.start();
+    // Stops before the node's calls are waited for.
+    running.startDialing();
     media?.startPhoneTests();
   }
   overload.start();
   return gatewayOf(node, app);
-}
-
-async function queueDepths({ jobs, database, clock }: NodeContext) {
-  return new Map([...(await jobs.depths()), ...(await workDepths(database, new Date(clock.now())))]);
 }
 
 async function drain(

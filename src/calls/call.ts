@@ -90,6 +90,8 @@ export interface Call {
   readonly transfer: CallTransfer | null;
   /** True for a call of a simulated caller. It uses no trunk and counts towards no limit. */
   readonly isTest: boolean;
+  /** Orders the waiting calls of a project: those with a lower one are dialed first. Orders by API have 0. */
+  readonly priority: number;
 }
 
 /** The supervisors of a call in progress. */
@@ -208,6 +210,7 @@ export function newCall(fields: NewCall): Call {
     hangupRequested: false,
     transfer: null,
     isTest: false,
+    priority: 0,
     ...fields,
   };
 }

@@ -48,7 +48,7 @@ export interface CallStore {
   /** Looks for calls of any project. @returns The ids that belong to a call. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Claims a queued call for a node. @returns Undefined when the call is no longer queued. */
-  claim(id: string, nodeId: string, at: string): Promise<Call | undefined>;
+  claim(id: string, nodeId: string): Promise<Call | undefined>;
   /**
    * Queues a scheduled call.
    *
@@ -128,7 +128,6 @@ export interface QueuedCall {
   readonly id: string;
   readonly projectId: string;
   readonly toNumber: string;
-  readonly createdAtMs: number;
 }
 
 export interface OrphanedCall {

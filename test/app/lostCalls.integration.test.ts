@@ -6,8 +6,6 @@ import { createSealer } from '../../src/base/sealer.ts';
 import type { Call } from '../../src/calls/call.ts';
 import { openPostgres } from '../../src/infra/postgres/connection/postgres.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
-import { redisCallQueue } from '../../src/infra/redis/queues/callQueue.ts';
-import { openJobQueues } from '../../src/infra/redis/queues/jobQueues.ts';
 import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 import { createTestDatabase } from '../support/postgres.ts';
@@ -20,7 +18,6 @@ const SWEPT_MS = 30_000;
 let gateways: TestGateway[];
 let closers: (() => Promise<unknown>)[];
 let storage: ReturnType<typeof createStorage>;
-let redisUrl: string;
 let aged: (call: Call, createdAt: string) => Promise<unknown>;
 let receiver: LoopbackServer;
 let project: TestProject;
@@ -33,7 +30,6 @@ beforeAll(async () => {
     response.writeHead(204).end();
   });
   const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
-  redisUrl = redis.url;
   const key = randomBytes(32);
   const env = {
     DATABASE_URL: database.url,
@@ -96,7 +92,7 @@ test(
     await aged(call, answeredAt);
     // As a node does at its start.
     await calls.recordHeartbeat('dead-node', seenAt);
-    await calls.claim(call.id, 'dead-node', answeredAt);
+    await calls.claim(call.id, 'dead-node');
     await calls.update(call.id, 'dead-node', { status: 'in_progress', startedAt: answeredAt, answeredAt });
 
     await vi.waitFor(() => expect(received.at(-1)?.event).toBe('session.finalized'), { timeout: SWEPT_MS });
@@ -118,29 +114,6 @@ test(
     expect(await calls.listUnsettledOn('dead-node')).toEqual([]);
     const again = await order('0912345601');
     expect(again.toNumber).toBe(call.toNumber);
-  },
-  SWEPT_MS + 15_000,
-);
-
-test(
-  'A call whose job was lost is queued again and keeps its number meanwhile',
-  async () => {
-    const call = await order('0912345602');
-    const jobs = openJobQueues({ url: redisUrl, onError: () => undefined });
-    const queue = redisCallQueue(jobs);
-    await queue.remove(call.id);
-    const taken: string[] = [];
-    await queue.process(async (callId) => {
-      taken.push(callId);
-      return { done: true };
-    }, 1);
-    await vi.waitFor(() => expect(taken).toContain(call.id), { timeout: SWEPT_MS });
-    const second = await first().api('POST', '/v1/calls/outbound', {
-      key: project.developerKey,
-      body: { projectId: project.id, fromNumber: FROM, toNumber: '+886912345602' },
-    });
-    expect(second.status).toBe(409);
-    await jobs.close();
   },
   SWEPT_MS + 15_000,
 );

@@ -6,12 +6,13 @@ import { CallNode } from '../../calls/runner/callNode.ts';
 import { CallRunner } from '../../calls/runner/callRunner.ts';
 import { CallStreams, type CallStreamsDeps } from '../../calls/runner/callStreams.ts';
 import type { LogFields } from '../../calls/runner/callTelemetry.ts';
-import { type DialerDeps, dialQueuedCall } from '../../calls/setup/dialer.ts';
+import { type DialerDeps, dialingWork } from '../../calls/setup/dialer.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../calls/setup/inboundCallHandler.ts';
 import type { Telephony } from '../../calls/telephony.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
+import { startWork } from '../services/work.ts';
 import { twilioTokens } from '../voice/streams.ts';
 
 /** What this node's calls run over. */
@@ -23,18 +24,24 @@ export interface CallPaths {
   readonly supervisorUrl: CallStreamsDeps['supervisorUrl'];
 }
 
+export interface BuiltCallNode {
+  readonly callNode: CallNode;
+  /** Dials queued calls, until the node stops. */
+  startDialing(): void;
+}
+
 /** Builds what runs calls on this node. */
 export function buildCallNode(
   node: NodeContext,
   { calls, conversations, mediaFiles, recordings }: Services,
   { telephony, mediaStreams, voiceNodes, capacity, supervisorUrl }: CallPaths,
-): CallNode {
+): BuiltCallNode {
   const { config, storage, liveEvents, sealer, tracer, callRefusal, makeId, clock } = node;
   const { phoneNumbers, trunks, history, providerCredentials } = storage.stores;
   const logger = node.logger.child({ part: 'calls' });
   const onError = (error: unknown, what: string, fields: LogFields = {}) =>
     logger.warn({ err: error, ...fields }, what);
-  const { nodeId, slots, limiter, places, sessions, finisher, health, queue, bus } = calls;
+  const { nodeId, limiter, places, sessions, finisher, health, bus } = calls;
   const metrics = node.metrics.calls;
   const headerDeps = { open: sealer.open, twilioToken: twilioTokens(providerCredentials) };
   const streams = new CallStreams({
@@ -70,21 +77,6 @@ export function buildCallNode(
     clock,
     onError,
   });
-  const dialerDeps: DialerDeps = {
-    nodeId,
-    calls: storage.stores.calls,
-    phoneNumbers,
-    trunks,
-    health,
-    slots,
-    limiter,
-    capacity,
-    runner,
-    finisher,
-    callRefusal,
-    clock,
-    onError,
-  };
   const inboundDeps: InboundCallDeps = {
     calls: nodeCalls,
     conversations,
@@ -99,15 +91,42 @@ export function buildCallNode(
     tracer,
     onError,
   };
-  return new CallNode({
-    queue,
+  const callNode = new CallNode({
     telephony,
     bus,
     runner,
-    dial: (callId) => dialQueuedCall(dialerDeps, callId),
     handleInbound: (call) => handleInboundCall(inboundDeps, call),
     drainMs: config.DRAIN_SECONDS * 1000,
     clock,
     onError,
   });
+  return { callNode, startDialing: () => startDialing(node, calls, capacity, runner, onError) };
+}
+
+function startDialing(
+  { storage, callRefusal, clock, wakeups, lifecycle }: NodeContext,
+  { nodeId, health, slots, limiter, finisher }: Services['calls'],
+  capacity: NodeCapacity,
+  runner: CallRunner,
+  onError: DialerDeps['onError'],
+): void {
+  const { calls, phoneNumbers, trunks } = storage.stores;
+  const deps: DialerDeps = {
+    nodeId,
+    calls,
+    waiting: storage.waitingCalls,
+    phoneNumbers,
+    trunks,
+    health,
+    slots,
+    limiter,
+    capacity,
+    runner,
+    finisher,
+    callRefusal,
+    clock,
+    onError,
+  };
+  const dialer = startWork({ wakeups, clock, lifecycle, onError }, dialingWork(deps, storage.work.calls));
+  capacity.onRoom(() => dialer.wake());
 }

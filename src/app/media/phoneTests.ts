@@ -42,7 +42,7 @@ export function startPhoneTests(
   testCalls: TestCalls | undefined,
   setKnownPeers: BuiltTelephony['setKnownPeers'],
 ): void {
-  const { storage, jobs, sandbox, callRefusal, liveEvents, clock, makeId, lifecycle } = node;
+  const { storage, wakeups, sandbox, callRefusal, liveEvents, clock, makeId, lifecycle } = node;
   const { testRuns, releases, calls, history } = storage.stores;
   const logger = node.logger.child({ part: 'tests' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
@@ -66,7 +66,7 @@ export function startPhoneTests(
   let playing = 0;
   // Stops before the node's calls are waited for.
   startWork(
-    { jobs, clock, lifecycle, onError },
+    { wakeups, clock, lifecycle, onError },
     {
       name: 'test-calls',
       rows: storage.work.testCalls,

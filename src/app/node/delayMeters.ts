@@ -1,15 +1,17 @@
 import type { EventLoopWait } from '../../base/async/eventLoopWait.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { DelayMeter } from '../../calls/limits/overloadMonitor.ts';
-import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
+import type { WaitingCalls } from '../../calls/setup/waitingCalls.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
 import { percentileOf } from '../../media/ticker/delayHistogram.ts';
 import type { RunningVoiceThread } from '../../voice/threads/voiceThreads.ts';
 
-/** Says nothing of this node alone: another one may take the jobs. */
+/** Says nothing of this node alone: another one may take the calls. */
 export const CALL_QUEUE = 'queue';
 /** The rest may come of a single stall. */
 const RTP_SHARE = 0.95;
+/** A node takes the calls of a project within this time, by its poll. */
+const TAKEN_WITHIN_MS = 1_000;
 
 /** Measures the event-loop delay of one thread. */
 export function eventLoopMeter(part: string, wait: EventLoopWait, limitMs: number): DelayMeter {
@@ -55,7 +57,7 @@ export function rtpMeter(media: Pick<ThreadedMediaEngine, 'statistics'>, limitMs
 
 /** Queued calls that no node takes: for how long there has always been one. */
 export function callQueueMeter(
-  { depths }: Pick<JobQueues, 'depths'>,
+  { isLeft }: Pick<WaitingCalls, 'isLeft'>,
   clock: Clock,
   limitMs: number,
 ): DelayMeter {
@@ -64,12 +66,9 @@ export function callQueueMeter(
     part: CALL_QUEUE,
     limitMs,
     async readMs() {
-      // Without Redis new calls are refused anyway.
-      const calls = await depths().then(
-        (queues) => queues.get('calls'),
-        () => undefined,
-      );
-      if (!calls || calls.waiting === 0) emptyAtMs = clock.monotonicMs();
+      // Without the database new calls are refused anyway.
+      const someWait = await isLeft(new Date(clock.now() - TAKEN_WITHIN_MS)).catch(() => false);
+      if (!someWait) emptyAtMs = clock.monotonicMs();
       return clock.monotonicMs() - emptyAtMs;
     },
   };

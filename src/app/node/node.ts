@@ -9,7 +9,7 @@ import { DatabaseClock } from '../../infra/postgres/databaseClock.ts';
 import { requireSameSealer } from '../../infra/postgres/secrets/sealerFingerprint.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { requireSentinelMaster } from '../../infra/redis/connection/sentinel.ts';
-import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
+import { openWakeups, type Wakeups } from '../../infra/redis/wakeups.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
 import type { ProviderHealth } from '../../models/failover/providerHealth.ts';
 import type { StreamGrant } from '../../streams/streamTickets.ts';
@@ -34,7 +34,7 @@ import { type BuiltMetrics, buildMetrics } from './metrics.ts';
 import { openObjectStore } from './objectStore.ts';
 import { type Admission, buildAdmission } from './overload.ts';
 import type { StartupPhase } from './startupServer.ts';
-import { openDatabase, openJobs, startRedis } from './stores.ts';
+import { openDatabase, startRedis } from './stores.ts';
 import { createThreadContext, type ThreadContext, targetPolicyOf } from './threadContext.ts';
 
 /** The context that all roles of a node share: settings, stores, clients and clocks. */
@@ -46,7 +46,7 @@ export interface NodeContext extends ThreadContext, Admission {
   readonly connectSubscriber: () => RedisConnection;
   readonly databaseServer: DatabaseServer;
   readonly redisUrl: string;
-  readonly jobs: JobQueues;
+  readonly wakeups: Wakeups;
   /** The media engine; undefined without the role `media`. */
   readonly media: ThreadedMediaEngine | undefined;
   readonly sipServer: SipServerAccess | undefined;
@@ -120,7 +120,6 @@ export async function openNode(
   const state: NodeState = { draining: new AbortController() };
   const isDraining = () => state.draining.signal.aborted;
   const voiceThreads = () => state.voiceThreads;
-  const jobs = openJobs(redisUrl, logger);
   return {
     ...context,
     adminToken,
@@ -132,8 +131,11 @@ export async function openNode(
     connectSubscriber: () => connect('subscriptions'),
     databaseServer,
     redisUrl,
-    jobs,
-    ...buildAdmission(context, { media, voiceThreads, jobs, isDraining }),
+    wakeups: openWakeups({
+      url: redisUrl,
+      onError: (err, queue) => logger.child({ part: 'redis' }).warn({ queue, err }, 'work not announced'),
+    }),
+    ...buildAdmission(context, { media, voiceThreads, isDraining }),
     metrics,
     providerHealth,
     publicUrl: () => config.PUBLIC_URL ?? addressOf(state.app, config.HOST),

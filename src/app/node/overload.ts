@@ -4,7 +4,6 @@ import { EventLoopWait } from '../../base/async/eventLoopWait.ts';
 import { type CallwayError, nodeDraining, nodeOverloaded } from '../../base/errors.ts';
 import { type DelayMeter, type LoadChange, OverloadMonitor } from '../../calls/limits/overloadMonitor.ts';
 import { voiceUnavailable } from '../../calls/nodes/voiceNodeSelector.ts';
-import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
 import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import { CALL_QUEUE, callQueueMeter, eventLoopMeter, rtpMeter, voiceMeter } from './delayMeters.ts';
@@ -15,7 +14,6 @@ export interface NodeLoad {
   readonly media: ThreadedMediaEngine | undefined;
   /** The voice threads; undefined without the role `voice`, and until they are started. */
   readonly voiceThreads: () => Pick<VoiceThreads, 'running' | 'tellOverload'> | undefined;
-  readonly jobs: JobQueues;
   readonly isDraining: () => boolean;
 }
 
@@ -54,8 +52,8 @@ export function buildAdmission(context: ThreadContext, load: NodeLoad): Admissio
 }
 
 function metersOf(
-  { config, clock, lifecycle }: ThreadContext,
-  { media, voiceThreads, jobs }: NodeLoad,
+  { config, clock, lifecycle, storage }: ThreadContext,
+  { media, voiceThreads }: NodeLoad,
 ): DelayMeter[] {
   const { OVERLOAD_EVENT_LOOP_MS, OVERLOAD_RTP_MS, OVERLOAD_QUEUE_MS, ROLES } = config;
   const meters: DelayMeter[] = [];
@@ -68,7 +66,7 @@ function metersOf(
   }
   if (media && OVERLOAD_RTP_MS > 0) meters.push(rtpMeter(media, OVERLOAD_RTP_MS));
   if (ROLES.includes('api') && OVERLOAD_QUEUE_MS > 0)
-    meters.push(callQueueMeter(jobs, clock, OVERLOAD_QUEUE_MS));
+    meters.push(callQueueMeter(storage.waitingCalls, clock, OVERLOAD_QUEUE_MS));
   return meters;
 }
 

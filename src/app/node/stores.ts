@@ -8,7 +8,6 @@ import { migrate, readMigrations } from '../../infra/postgres/connection/migrate
 import { EmbeddedServer } from '../../infra/postgres/embedded/server.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { startRedisServer } from '../../infra/redis/connection/localServer.ts';
-import { type JobQueues, openJobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
 import { connectDatabase, type DatabaseServer } from './connections.ts';
@@ -64,14 +63,6 @@ export async function startRedis(config: Config, logger: Logger, lifecycle: Life
   });
   lifecycle.onClose(() => server.close());
   return server.url;
-}
-
-export function openJobs(url: string, logger: Logger): JobQueues {
-  const log = logger.child({ part: 'redis' });
-  return openJobQueues({
-    url,
-    onError: (err, queue) => log.warn({ queue, err }, 'job queue failed'),
-  });
 }
 
 export function databaseDependency(database: Database): Dependency {

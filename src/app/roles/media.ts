@@ -3,10 +3,9 @@ import { repeat } from '../../base/async/repeat.ts';
 import { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 import { advertisedAddress, httpUrl, localAddress } from '../../calls/nodes/nodeAddress.ts';
 import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
-import type { CallNode } from '../../calls/runner/callNode.ts';
 import type { SupervisorAddress } from '../../media/supervision/supervisorStream.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
-import { buildCallNode } from '../media/callNode.ts';
+import { type BuiltCallNode, buildCallNode } from '../media/callNode.ts';
 import { maxCalls, mediaLoad } from '../media/media.ts';
 import { buildTestCalls, startPhoneTests } from '../media/phoneTests.ts';
 import { buildTelephony } from '../media/telephony.ts';
@@ -19,7 +18,7 @@ const ORPHANED_RECORDINGS_MS = 10 * 60_000;
 export interface MediaRole {
   readonly dependency: Dependency;
   /** Builds what runs calls, and takes inbound ones from then on. */
-  buildCallNode(): CallNode;
+  buildCallNode(): BuiltCallNode;
   /** Plays the phone cases of test runs. Once the node runs calls. */
   startPhoneTests(): void;
 }

@@ -21,11 +21,11 @@ import { redisNumberLock } from '../../infra/redis/locks/numberLock.ts';
 import { redisNodeBus } from '../../infra/redis/nodes/nodeBus.ts';
 import { redisSipRejections } from '../../infra/redis/nodes/sipRejections.ts';
 import { redisTrunkHealth } from '../../infra/redis/nodes/trunkHealth.ts';
-import { redisCallQueue } from '../../infra/redis/queues/callQueue.ts';
 import { Worker } from '../../work/worker.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import type { NodeContext } from '../node/node.ts';
 import { readerAhead } from '../voice/readAhead.ts';
+import { announcer } from './work.ts';
 
 type SharedPorts = ReturnType<typeof redisPorts>;
 
@@ -57,7 +57,7 @@ export function buildCalls(
   const { calls, projects } = storage.stores;
   logger.info(TIME_ZONE_DATA, 'time zones of numbers');
   const ports = redisPorts(node);
-  const { lock, slots, usage, queue, bus, leases } = ports;
+  const { lock, slots, usage, wakeDialers, bus, leases } = ports;
   const limiter = new CallLimiter({
     projects,
     phoneNumbers: storage.stores.phoneNumbers,
@@ -90,7 +90,6 @@ export function buildCalls(
   const control = new CallControl({
     calls,
     finisher,
-    queue,
     limiter,
     sessions,
     hasMedia: async (projectId, mediaId) =>
@@ -108,7 +107,7 @@ export function buildCalls(
     liveEvents,
     recordings,
     finisher,
-    queue,
+    wakeDialers,
     lock,
     leases,
     nodeId,
@@ -144,7 +143,14 @@ export function buildCalls(
   };
 }
 
-function redisPorts({ redis, connectSubscriber, jobs, nodeId, storage: { stores }, onError }: NodeContext) {
+function redisPorts({
+  redis,
+  connectSubscriber,
+  wakeups,
+  nodeId,
+  storage: { stores },
+  onError,
+}: NodeContext) {
   return {
     lock: redisNumberLock(redis),
     slots: redisTrunkSlots(redis, stores.slotHolders),
@@ -152,7 +158,7 @@ function redisPorts({ redis, connectSubscriber, jobs, nodeId, storage: { stores 
     health: redisTrunkHealth(redis),
     rejections: redisSipRejections(redis),
     leases: redisLeases(redis, nodeId),
-    queue: redisCallQueue(jobs),
+    wakeDialers: announcer({ wakeups, onError }, 'calls'),
     bus: redisNodeBus({ publisher: redis, subscriber: connectSubscriber(), onError }),
   };
 }
@@ -160,7 +166,7 @@ function redisPorts({ redis, connectSubscriber, jobs, nodeId, storage: { stores 
 function callService(
   { storage, metrics, liveEvents, orderRefusal, clock, makeId, tracer, onError }: NodeContext,
   conversations: ConversationEngine,
-  { lock, queue, health, slots, bus, rejections }: SharedPorts,
+  { lock, wakeDialers, health, slots, bus, rejections }: SharedPorts,
   limiter: CallLimiter,
   control: CallControl,
 ): BuiltCalls['service'] {
@@ -171,7 +177,7 @@ function callService(
     conversations,
     limiter,
     lock,
-    queue,
+    wakeDialers,
     metrics: metrics.calls,
     liveEvents,
     orderRefusal,

@@ -23,7 +23,7 @@ const DOCUMENT_RETRIES = { maxAttempts: 2, timeoutMs: 60_000 } as const;
 export async function buildKnowledge(
   node: NodeContext,
 ): Promise<KnowledgeService & { readonly search: KnowledgeRetriever; readonly files: DocumentFiles }> {
-  const { config, storage, jobs, clock, makeId, lifecycle } = node;
+  const { config, storage, wakeups, clock, makeId, lifecycle } = node;
   const { stores } = storage;
   const logger = node.logger.child({ part: 'knowledge' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
@@ -32,7 +32,7 @@ export async function buildKnowledge(
   const documents = createDocuments({
     files,
     removals: stores.fileRemovals,
-    wake: announcer({ jobs, onError }, 'ingestion'),
+    wake: announcer({ wakeups, onError }, 'ingestion'),
     maxBytes: config.MAX_UPLOAD_BYTES,
     makeId,
     onError,
@@ -54,7 +54,7 @@ export async function buildKnowledge(
       onDone: (datasetId: string, outcome: object) =>
         logger.info({ datasetId, ...outcome }, 'dataset ingestion finished'),
     };
-    startWork({ jobs, clock, lifecycle, onError }, ingestionWork(deps, storage.work.ingestion));
+    startWork({ wakeups, clock, lifecycle, onError }, ingestionWork(deps, storage.work.ingestion));
     lifecycle.onClose(
       repeat(clock, FILE_REMOVAL_MS, documents.removeFiles, (error) =>
         onError(error, 'files of removed datasets not removed, retrying'),

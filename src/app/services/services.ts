@@ -27,8 +27,7 @@ export async function buildServices(node: NodeContext) {
     onEnded: () => webhooks.dispatcher.wake(),
     recoversTurns: config.ROLES.includes('voice'),
   });
-  // Before what its workers use: they hand over their jobs first.
-  lifecycle.onClose(() => node.jobs.close());
+  lifecycle.onClose(() => node.wakeups.close());
   const calls = buildCalls(node, conversations, recordings.calls, async (...fact) => {
     await storage.outbox.recordFact(...fact);
     webhooks.dispatcher.wake();

@@ -26,7 +26,7 @@ export function buildTests(
   tools: ToolRunner,
   recordings: CallRecordings,
 ): TestRuns {
-  const { config, storage, jobs, sandbox, client, shares, liveEvents, clock, makeId, lifecycle } = node;
+  const { config, storage, wakeups, sandbox, client, shares, liveEvents, clock, makeId, lifecycle } = node;
   const { testRuns, testCases, releases } = storage.stores;
   const logger = node.logger.child({ part: 'tests' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
@@ -53,7 +53,7 @@ export function buildTests(
       onError,
     };
     startWork(
-      { jobs, clock, lifecycle, onError },
+      { wakeups, clock, lifecycle, onError },
       {
         name: 'test-runs',
         rows: storage.work.testRuns,
@@ -69,8 +69,8 @@ export function buildTests(
     releaseFor: (projectId, draft) => releaseFor(storage.stores, projectId, draft),
     requireVendorQuotas: (projectId) => requireVendorQuotas(node.dayQuotas, projectId),
     wake: {
-      chat: announcer({ jobs, onError }, 'test-runs'),
-      phone: announcer({ jobs, onError }, 'test-calls'),
+      chat: announcer({ wakeups, onError }, 'test-runs'),
+      phone: announcer({ wakeups, onError }, 'test-calls'),
     },
     liveEvents,
     recordingUrl: (key) => recordings.url(key),

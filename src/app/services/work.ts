@@ -1,28 +1,32 @@
 import type { Clock } from '../../base/values/clock.ts';
-import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
-import { announceOver, listenOver } from '../../infra/redis/queues/wakeups.ts';
+import type { Wakeups } from '../../infra/redis/wakeups.ts';
 import type { WakeWork } from '../../work/work.ts';
 import { Worker, type WorkKind } from '../../work/worker.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 
 export interface WorkParts {
-  readonly jobs: JobQueues;
+  readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly lifecycle: Lifecycle;
   readonly onError: (error: unknown, what: string) => void;
 }
 
 /** Returns how a kind of work is announced to the nodes that run it. */
-export function announcer({ jobs, onError }: Pick<WorkParts, 'jobs' | 'onError'>, kind: string): WakeWork {
-  const announce = announceOver(jobs, kind);
+export function announcer(
+  { wakeups, onError }: Pick<WorkParts, 'wakeups' | 'onError'>,
+  kind: string,
+): WakeWork {
   return (workId) =>
-    announce(workId).catch((error: unknown) => onError(error, `${kind} not announced, its poll finds it`));
+    wakeups
+      .announce(kind, workId)
+      .catch((error: unknown) => onError(error, `${kind} not announced, its poll finds it`));
 }
 
 /** Runs a kind of work on this node, until it stops. */
-export function startWork({ jobs, clock, lifecycle, onError }: WorkParts, kind: WorkKind): void {
+export function startWork({ wakeups, clock, lifecycle, onError }: WorkParts, kind: WorkKind): Worker {
   const worker = new Worker({ ...kind, clock, onError });
   lifecycle.onClose(() => worker.close());
-  listenOver(jobs, kind.name, () => worker.wake(1));
+  wakeups.listen(kind.name, () => worker.wake(1));
   worker.start();
+  return worker;
 }

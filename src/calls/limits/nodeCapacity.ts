@@ -12,6 +12,7 @@ export function callCapacity(threads: number, ports: number): number {
 export class NodeCapacity {
   readonly limit: number;
   readonly #calls = new Set<string>();
+  #onRoom = () => {};
 
   constructor(limit: number) {
     this.limit = limit;
@@ -34,6 +35,12 @@ export class NodeCapacity {
 
   /** Idempotent. */
   release(callId: string): void {
-    this.#calls.delete(callId);
+    const wasFull = this.#calls.size >= this.limit;
+    if (this.#calls.delete(callId) && wasFull) this.#onRoom();
+  }
+
+  /** Sets what is called when the node is full no longer. */
+  onRoom(listener: () => void): void {
+    this.#onRoom = listener;
   }
 }

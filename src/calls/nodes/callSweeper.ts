@@ -4,7 +4,6 @@ import { type Call, expectsRecording, isFinal, isRecordingFinal } from '../call.
 import type { CallStore, OrphanedCall, QueuedCall } from '../callStore.ts';
 import type { CallRecordings } from '../recording/callRecordings.ts';
 import type { CallEnd, CallFinisher } from '../runner/callFinisher.ts';
-import type { CallQueue } from '../setup/callQueue.ts';
 import type { NumberLock } from '../setup/numberLock.ts';
 import type { Leases } from './leases.ts';
 
@@ -15,15 +14,12 @@ const LEASE_MS = 25_000;
 const LEASE = 'call-sweep';
 /** A node without a heartbeat for this long has failed, and its calls have ended. */
 const NODE_TIMEOUT_MS = 30_000;
-/** A queued call without a running job for this long has lost its job. */
-const JOB_LOST_MS = 15_000;
 const BATCH = 200;
 
 export interface OrphanDeps {
   readonly calls: Pick<CallStore, 'releaseClaim'>;
   readonly recordings: Pick<CallRecordings, 'recover'>;
   readonly finisher: CallFinisher;
-  readonly queue: CallQueue;
   readonly clock: Clock;
 }
 
@@ -35,7 +31,7 @@ export interface CallSweeperDeps extends OrphanDeps {
 }
 
 /**
- * Renews the locks and jobs of queued calls, ends the calls of failed nodes, and settles ended calls. One node at a time
+ * Renews the locks of queued calls, ends the calls of failed nodes, and settles ended calls. One node at a time
  * does it.
  *
  * @returns A function that stops it and waits for the current sweep; idempotent.
@@ -73,9 +69,8 @@ async function keepQueued(deps: CallSweeperDeps): Promise<void> {
 }
 
 async function renewQueued(deps: CallSweeperDeps, call: QueuedCall): Promise<void> {
-  const { id, projectId, toNumber, createdAtMs } = call;
+  const { id, projectId, toNumber } = call;
   if (!(await deps.lock.renew(projectId, toNumber, id))) await restoreLock(deps, call);
-  if (deps.clock.now() - createdAtMs > JOB_LOST_MS) await deps.queue.add(id, projectId);
 }
 
 /** The lock expired between sweeps, during which no other call to the number can be stored; or the call just ended. */
@@ -100,11 +95,10 @@ async function endOrphans(deps: CallSweeperDeps): Promise<void> {
 
 /** Ends a call whose node has failed, or completes its end. */
 export async function endOrphan(deps: OrphanDeps, { call, lastSeenAt }: OrphanedCall): Promise<void> {
-  const { calls, recordings, finisher, queue, clock } = deps;
+  const { calls, recordings, finisher, clock } = deps;
   if (call.status === 'queued' && call.nodeId !== null && !call.hangupRequested) {
     // No INVITE was sent: another node may dial it.
     await calls.releaseClaim(call.id, call.nodeId);
-    await queue.add(call.id, call.projectId);
     return;
   }
   const ended = isFinal(call.status)

@@ -11,7 +11,6 @@ import type { CallRequestName, CallRequestTypes, ReadingName } from '../nodes/ca
 import type { CallRequests } from '../nodes/callRequests.ts';
 import type { NodeBus } from '../nodes/nodeBus.ts';
 import type { Participant } from '../participants/participant.ts';
-import type { CallQueue } from '../setup/callQueue.ts';
 import type { CallSessions } from '../setup/callSessions.ts';
 import { notListed, requireSensible, transferInProgress } from '../transfer/transferPlan.ts';
 import { requireTransferTargets } from '../transfer/transferTarget.ts';
@@ -31,7 +30,6 @@ export type TransferInput = TransferOptions & GivenTargets;
 export interface CallControlDeps {
   readonly calls: Pick<CallStore, 'find' | 'requestHangup' | 'mediaSamples'>;
   readonly finisher: CallFinisher;
-  readonly queue: CallQueue;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
   readonly sessions: CallSessions;
   /** Returns true when the project has this trunk. */
@@ -58,14 +56,11 @@ export class CallControl {
    * @throws {CallwayError} 404 `call_not_found`
    */
   async hangUp(projectId: string, callId: string): Promise<Call> {
-    const { calls, finisher, queue, bus, clock, onError } = this.#deps;
+    const { calls, finisher, bus, clock, onError } = this.#deps;
     const call = await calls.requestHangup(projectId, callId, new Date(clock.now()).toISOString());
     if (!call) return await this.#require(projectId, callId);
     if (isFinal(call.status)) {
       await finisher.settleCanceled(call);
-      await queue
-        .remove(callId)
-        .catch((error: unknown) => onError(error, 'job of a canceled call not removed'));
       return call;
     }
     // The node finds the request in the stored call as well.

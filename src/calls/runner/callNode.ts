@@ -4,20 +4,13 @@ import { CallwayError } from '../../base/errors.ts';
 import { toFailure } from '../../base/failure.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { NodeBus, NodeMessage } from '../nodes/nodeBus.ts';
-import type { CallQueue, JobResult, QueueWorker } from '../setup/callQueue.ts';
 import type { InboundCall, Telephony } from '../telephony.ts';
 import type { CallRunner } from './callRunner.ts';
 
-/** Each call is in setup for a few milliseconds before the runner has it. */
-const DIALING_CONCURRENCY = 32;
-
 export interface CallNodeDeps {
-  readonly queue: CallQueue;
   readonly telephony: Telephony;
   readonly bus: NodeBus;
   readonly runner: CallRunner;
-  /** @see dialQueuedCall */
-  readonly dial: (callId: string) => Promise<JobResult>;
   /** @see handleInboundCall */
   readonly handleInbound: (call: InboundCall) => Promise<void>;
   readonly drainMs: number;
@@ -25,13 +18,12 @@ export interface CallNodeDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Calls on this node: takes jobs of the queue, inbound calls, and commands of the API; drains when the node stops. */
+/** Calls on this node: takes inbound calls and commands of the API; drains when the node stops. */
 export class CallNode {
   readonly #deps: CallNodeDeps;
-  /** Calls that the runner does not have yet. */
+  /** Inbound calls that the runner does not have yet. */
   readonly #inSetup = createPendingTasks();
   readonly #unsubscribe: () => void;
-  #worker: QueueWorker | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(deps: CallNodeDeps) {
@@ -45,13 +37,7 @@ export class CallNode {
     return this.#deps.runner.active;
   }
 
-  /** Starts to dial queued calls. */
-  async start(): Promise<void> {
-    const { queue, dial } = this.#deps;
-    this.#worker = await queue.process((callId) => this.#inSetup.add(dial(callId)), DIALING_CONCURRENCY);
-  }
-
-  /** Takes no more jobs, lets running calls end within the drain time, then hangs up the rest. Idempotent. */
+  /** Lets running calls end within the drain time, then hangs up the rest. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -90,11 +76,9 @@ export class CallNode {
   async #close(): Promise<void> {
     const { runner, clock, drainMs } = this.#deps;
     const startMs = clock.monotonicMs();
-    await this.#worker?.pause();
     await withTimeout(clock, this.#inSetup.settled(), drainMs);
     await runner.drain(Math.max(0, drainMs - (clock.monotonicMs() - startMs)));
     this.#unsubscribe();
-    await this.#worker?.close();
     // Calls that were still in setup.
     await runner.drain(0);
   }

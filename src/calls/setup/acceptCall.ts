@@ -7,6 +7,7 @@ import type { MakeId } from '../../base/values/ids.ts';
 import type { ConversationEngine, PreparedSession } from '../../engine/conversationEngine.ts';
 import { sessionStarted } from '../../engine/session/sessionEvents.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
+import type { WakeWork } from '../../work/work.ts';
 import { type Call, newCall } from '../call.ts';
 import { callEnded, callEvent } from '../callEvents.ts';
 import type { CallMetrics } from '../callMetrics.ts';
@@ -16,7 +17,6 @@ import type { PhoneNumber } from '../numbers/phoneNumber.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
 import { candidateTrunks } from '../trunks/trunkSelection.ts';
 import type { TrunkStore } from '../trunks/trunkStore.ts';
-import type { CallQueue } from './callQueue.ts';
 import type { NumberLock } from './numberLock.ts';
 import {
   type AcceptedCall,
@@ -51,7 +51,7 @@ export interface AcceptCallDeps extends OrderDeps, PlacementDeps {
 
 export interface PlacementDeps {
   readonly lock: NumberLock;
-  readonly queue: CallQueue;
+  readonly wakeDialers: WakeWork;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -59,7 +59,7 @@ export interface PlacementDeps {
  * Accepts an outbound call: locks its number, stores call and session in one transaction, and queues the call; one that
  * is not due yet is only stored.
  *
- * A stored call is never lost: the sweeper queues a call whose job is missing, and a lock without a call expires.
+ * A stored call is never lost: its row queues it, and a lock without a call expires.
  *
  * @throws {CallwayError} 400 `invalid_number`, `not_before_too_late`; 422 `destination_not_allowed`; 404
  *   `from_number_not_configured`, `from_number_inactive`, `no_active_trunk`; 409 `number_already_queued`; 429
@@ -161,7 +161,7 @@ async function queueCall(
   }
   deps.liveEvents?.publish(callEvent('call.queued', call));
   deps.liveEvents?.publish(sessionStarted(session, started));
-  await enqueue(deps, call);
+  await announceQueued(deps, call);
   return accepted;
 }
 
@@ -205,16 +205,16 @@ async function requireFewCallbacks(
   throw new CallwayError('rate_limited', 'callback_limit_exceeded', message);
 }
 
-/** Queues a stored call that holds its number's lock. A failure here only delays the call until the next sweep. */
-export async function enqueue({ lock, queue, onError }: PlacementDeps, call: Call): Promise<void> {
-  const { id, projectId, toNumber } = call;
+/** Announces a queued call that holds its number's lock. */
+export async function announceQueued(
+  { lock, wakeDialers, onError }: PlacementDeps,
+  { id, projectId, toNumber }: Call,
+): Promise<void> {
   await Promise.all([
     lock.renew(projectId, toNumber, id).catch((error: unknown) => {
       onError(error, 'number lock not renewed, the sweeper renews it');
     }),
-    queue.add(id, projectId).catch((error: unknown) => {
-      onError(error, 'accepted call not queued, the sweeper queues it');
-    }),
+    wakeDialers(id),
   ]);
 }
 

@@ -1,7 +1,9 @@
 import { retryForever } from '../../base/async/retryForever.ts';
-import type { CallwayError } from '../../base/errors.ts';
+import { type CallwayError, isUnavailable } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { Call, CallEndReason, FinalStatus } from '../call.ts';
+import type { Again, ClaimedWork, LeasedWork } from '../../work/work.ts';
+import type { WorkKind } from '../../work/worker.ts';
+import { type Call, type CallEndReason, type FinalStatus, isFinal } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { NodeCapacity } from '../limits/nodeCapacity.ts';
@@ -10,13 +12,14 @@ import type { CallRunner } from '../runner/callRunner.ts';
 import type { Trunk } from '../trunks/trunk.ts';
 import { selectTrunks, type TrunkSelectionDeps } from '../trunks/trunkSelection.ts';
 import type { TrunkSlots } from '../trunks/trunkSlots.ts';
-import type { JobResult } from './callQueue.ts';
+import type { WaitingCalls } from './waitingCalls.ts';
 
 export interface DialerDeps extends TrunkSelectionDeps {
   readonly nodeId: string;
-  readonly calls: Pick<CallStore, 'claim' | 'releaseClaim'>;
+  readonly calls: CallStore;
+  readonly waiting: WaitingCalls;
   readonly slots: TrunkSlots;
-  readonly limiter: Pick<CallLimiter, 'startCall' | 'endCall'>;
+  readonly limiter: CallLimiter;
   readonly capacity: NodeCapacity;
   readonly runner: CallRunner;
   /** The reason for which this node takes no calls at the moment. */
@@ -26,56 +29,106 @@ export interface DialerDeps extends TrunkSelectionDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-const DONE: JobResult = { done: true };
-/** Bounds of the delay until a call that waits for a trunk is tried again. */
-const MAX_WAIT_MS = 5000;
-const MIN_WAIT_MS = 50;
-/** The delay until any node with capacity retries a call that this node had no room for or refused. */
-const NODE_FULL: JobResult = { again: true, afterMs: 500 };
-/** The delay until a call is retried whose project had no free slot. */
-const PROJECT_FULL_WAIT_MS = 2000;
+/** Projects whose calls a node dials at once; each call takes a few milliseconds before the runner has it. */
+const MAX_RUNNING = 32;
+/** A freed channel, or slot of a project, is used within this time. */
+const FULL_WAIT_MS = 500;
+/** The delay until calls are tried again while Redis or the database is away. */
+const UNAVAILABLE_WAIT_MS = 1_000;
 
 /**
- * Processes one job of the call queue: claims the call for this node, takes a channel of the first of its trunks that has
- * one, and hands it to the runner. While this node is full or takes no calls, or the project or every trunk is full, the call
- * returns to the queue.
+ * The dialing of queued calls, as a kind of work: a project's calls in their order, each on the first of its trunks that has
+ * a channel. Calls wait while their trunks, the project or the node are full.
  */
-export async function dialQueuedCall(deps: DialerDeps, callId: string): Promise<JobResult> {
+export function dialingWork(deps: DialerDeps, rows: LeasedWork): WorkKind {
+  const { capacity, callRefusal, onError } = deps;
+  return {
+    name: 'calls',
+    rows,
+    run: (queue, signal) =>
+      dialWaiting(deps, queue, signal).catch((error: unknown) => {
+        if (!isUnavailable(error)) throw error;
+        onError(error, 'waiting calls not dialed, retrying');
+        return { afterMs: UNAVAILABLE_WAIT_MS };
+      }),
+    maxRunning: MAX_RUNNING,
+    room: () => (callRefusal() ? 0 : capacity.limit - capacity.inUse),
+  };
+}
+
+async function dialWaiting(
+  deps: DialerDeps,
+  { id, projectId }: ClaimedWork,
+  signal: AbortSignal,
+): Promise<Again | undefined> {
+  while (!signal.aborted) {
+    const waiting = await deps.waiting.first(projectId);
+    if (waiting.length === 0 && (await deps.waiting.closeQueue(id))) return undefined;
+    const again = await dialInOrder(deps, waiting, signal);
+    if (again) return again;
+  }
+  return { afterMs: 0 };
+}
+
+/** What became of a waiting call; `project_full` and `node_full` hold for those after it too. */
+type Outcome = 'dialing' | 'gone' | 'waits' | 'project_full' | 'node_full';
+
+/** @returns Undefined when more calls may be dialed now. */
+async function dialInOrder(
+  deps: DialerDeps,
+  waiting: readonly Call[],
+  signal: AbortSignal,
+): Promise<Again | undefined> {
+  const trunks = new TrunksInUse(deps);
+  let waits = false;
+  let isProgress = waiting.length === 0;
+  for (const call of waiting) {
+    if (signal.aborted) return undefined;
+    const outcome = await dialWithCapacity(deps, call, trunks);
+    if (outcome === 'node_full') return { afterMs: 0 };
+    if (outcome === 'project_full') return { afterMs: FULL_WAIT_MS };
+    if (outcome === 'waits') waits = true;
+    else isProgress = true;
+  }
+  return waits && !isProgress ? { afterMs: trunks.waitMs } : undefined;
+}
+
+async function dialWithCapacity(deps: DialerDeps, call: Call, trunks: TrunksInUse): Promise<Outcome> {
   const { capacity } = deps;
-  // The call was requeued while this node was taken for dead and still runs it: it must not be dialed twice. The sweeper
-  // queues it again if it is still waiting later.
-  if (capacity.has(callId)) return DONE;
-  if (deps.callRefusal() || !capacity.acquire(callId)) return NODE_FULL;
-  let result: JobResult | 'dialing' = DONE;
+  // It was put back while this node was taken for dead, and still runs here: it must not be dialed twice.
+  if (capacity.has(call.id)) return 'waits';
+  if (deps.callRefusal() || !capacity.acquire(call.id)) return 'node_full';
+  let outcome: Outcome = 'gone';
   try {
-    result = await claimAndDial(deps, callId);
-    return result === 'dialing' ? DONE : result;
+    outcome = await claimAndDial(deps, call, trunks);
+    return outcome;
   } finally {
-    if (result !== 'dialing') capacity.release(callId);
+    if (outcome !== 'dialing') capacity.release(call.id);
   }
 }
 
-async function claimAndDial(deps: DialerDeps, callId: string): Promise<JobResult | 'dialing'> {
+async function claimAndDial(deps: DialerDeps, waiting: Call, inUse: TrunksInUse): Promise<Outcome> {
+  const { calls, limiter, nodeId } = deps;
+  const trunks = waiting.hangupRequested ? [] : await inUse.trunksOf(waiting);
+  if (inUse.areFull(trunks)) return 'waits';
   try {
-    const call = await deps.calls.claim(callId, deps.nodeId, now(deps));
+    const call = await calls.claim(waiting.id, nodeId);
     // Canceled, or claimed by another node.
-    if (!call) return DONE;
+    if (!call) return 'gone';
     if (call.hangupRequested) return await end(deps, call, 'canceled', 'api_hangup');
-    const admission = await deps.limiter.startCall(call);
+    const admission = await limiter.startCall(call);
     if (admission === 'refused') return await end(deps, call, 'failed', 'rejected');
-    if (admission === 'full') return await requeue(deps, call, PROJECT_FULL_WAIT_MS);
-    const trunks = await selectTrunks(deps, call.projectId, call.fromNumber);
+    if (admission === 'full') return await putBack(deps, call, 'project_full');
     if (trunks.length === 0) return await end(deps, call, 'failed', 'trunk_error');
-    const acquired = await acquireFirst(deps, call, trunks);
-    if ('waitMs' in acquired) return await requeue(deps, call, acquired.waitMs);
-    const { trunk } = acquired;
+    const trunk = await inUse.acquireFirst(call, trunks);
+    if (!trunk) return await putBack(deps, call, 'waits');
     deps.runner.dial({ ...call, trunkId: trunk.id }, trunks.slice(trunks.indexOf(trunk)));
     return 'dialing';
   } catch (error) {
-    // Not awaited: this job is over, and the sweeper adds another one once the claim is released.
+    // Not awaited: the database may be away for long.
     void retryForever(
       deps.clock,
-      () => deps.calls.releaseClaim(callId, deps.nodeId),
+      () => calls.releaseClaim(waiting.id, nodeId),
       (failure) => deps.onError(failure, 'claim of a call that was not dialed not released, retrying'),
     );
     throw error;
@@ -87,31 +140,58 @@ async function end(
   call: Call,
   status: FinalStatus,
   endReason: CallEndReason,
-): Promise<JobResult> {
+): Promise<Outcome> {
   await deps.finisher.finish(call, deps.nodeId, { status, endReason, endedAt: now(deps) });
-  return DONE;
+  return 'gone';
 }
 
-async function requeue(deps: DialerDeps, call: Call, waitMs: number): Promise<JobResult> {
-  await deps.limiter.endCall(call);
-  const isCanceled = await deps.calls.releaseClaim(call.id, deps.nodeId);
-  // The API waits until the call that it was asked to hang up meanwhile is canceled: by this job, when it claims it again.
-  const afterMs = isCanceled ? MIN_WAIT_MS : Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, waitMs));
-  return { again: true, afterMs };
-}
-
-async function acquireFirst(
-  { slots }: DialerDeps,
-  call: Call,
-  trunks: readonly Trunk[],
-): Promise<{ readonly trunk: Trunk } | { readonly waitMs: number }> {
-  let shortestMs = MAX_WAIT_MS;
-  for (const trunk of trunks) {
-    const waitMs = await slots.acquire(trunk, call.id, 'outbound');
-    if (waitMs === 0) return { trunk };
-    shortestMs = Math.min(shortestMs, waitMs);
-  }
-  return { waitMs: shortestMs };
+async function putBack(deps: DialerDeps, call: Call, outcome: Outcome): Promise<Outcome> {
+  const { calls, limiter, finisher, nodeId } = deps;
+  await limiter.endCall(call);
+  const isCanceled = await calls.releaseClaim(call.id, nodeId);
+  // The API was asked to hang up meanwhile, which cancels a call that no node has.
+  const canceled = isCanceled ? await calls.requestHangup(call.projectId, call.id, now(deps)) : undefined;
+  if (canceled && isFinal(canceled.status)) await finisher.settleCanceled(canceled);
+  return outcome;
 }
 
 const now = ({ clock }: DialerDeps): string => new Date(clock.now()).toISOString();
+
+/** The trunks of a project's waiting calls. One that was found full is not asked again by the calls after. */
+class TrunksInUse {
+  readonly #deps: DialerDeps;
+  readonly #ofNumbers = new Map<string, readonly Trunk[]>();
+  /** The time until each full trunk may take a call. */
+  readonly #fullMs = new Map<string, number>();
+
+  constructor(deps: DialerDeps) {
+    this.#deps = deps;
+  }
+
+  /** The shortest time until one may take a call. */
+  get waitMs(): number {
+    return Math.min(FULL_WAIT_MS, ...this.#fullMs.values());
+  }
+
+  async trunksOf({ projectId, fromNumber }: Call): Promise<readonly Trunk[]> {
+    const known = this.#ofNumbers.get(fromNumber);
+    if (known) return known;
+    const trunks = await selectTrunks(this.#deps, projectId, fromNumber);
+    this.#ofNumbers.set(fromNumber, trunks);
+    return trunks;
+  }
+
+  areFull(trunks: readonly Trunk[]): boolean {
+    return trunks.length > 0 && trunks.every(({ id }) => this.#fullMs.has(id));
+  }
+
+  async acquireFirst(call: Call, trunks: readonly Trunk[]): Promise<Trunk | undefined> {
+    for (const trunk of trunks) {
+      if (this.#fullMs.has(trunk.id)) continue;
+      const waitMs = await this.#deps.slots.acquire(trunk, call.id, 'outbound');
+      if (waitMs === 0) return trunk;
+      this.#fullMs.set(trunk.id, waitMs);
+    }
+    return undefined;
+  }
+}

@@ -8,7 +8,7 @@ import { callEvent } from '../callEvents.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { CallFinisher } from '../runner/callFinisher.ts';
-import { alreadyQueued, enqueue, type PlacementDeps, releaseLock } from './acceptCall.ts';
+import { alreadyQueued, announceQueued, type PlacementDeps, releaseLock } from './acceptCall.ts';
 
 /** The delay until any node retries a call that could not be placed. */
 const RETRY_MS = 10_000;
@@ -56,7 +56,7 @@ async function place(deps: DueCallsDeps, call: Call): Promise<Again | undefined>
   }
   if (queued) {
     deps.liveEvents?.publish(callEvent('call.queued', queued));
-    await enqueue(deps, queued);
+    await announceQueued(deps, queued);
   } else await releaseLock(deps, call); // canceled meanwhile
   return undefined;
 }

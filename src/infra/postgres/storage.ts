@@ -17,6 +17,7 @@ import { recordingRemovals } from './calls/recordingRemovals.ts';
 import { sipTraceStore } from './calls/sipTraces.ts';
 import { slotHolders } from './calls/slotHolders.ts';
 import { trunkStore } from './calls/trunks.ts';
+import { waitingCallStore } from './calls/waitingCalls.ts';
 import { campaignStore } from './campaigns/campaigns.ts';
 import { contactStore } from './campaigns/contacts.ts';
 import type { Database, Queryable } from './connection/database.ts';
@@ -44,7 +45,7 @@ import { webhookDeliveryStore } from './webhooks/webhookDeliveries.ts';
 import { webhookOutbox } from './webhooks/webhookOutbox.ts';
 import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
 import { leasedWork } from './work/claims.ts';
-import { SCHEDULED_CALLS, WORK_TABLES } from './work/tables.ts';
+import { CALL_QUEUES, SCHEDULED_CALLS, WORK_TABLES } from './work/tables.ts';
 
 /** Creates all stores over one database, and over its transactions. */
 export function createStorage(database: Database, sealer: Sealer) {
@@ -61,7 +62,10 @@ export function createStorage(database: Database, sealer: Sealer) {
     chunkSearch: chunkSearch(database),
     /** Starts transactions of its own. */
     customers: customerStore(database),
+    /** Starts transactions of its own. */
+    waitingCalls: waitingCallStore(database),
     work: {
+      calls: leasedWork(database, CALL_QUEUES),
       ingestion: leasedWork(database, WORK_TABLES.ingestion),
       scheduledCalls: leasedWork(database, SCHEDULED_CALLS),
       testRuns: leasedWork(database, WORK_TABLES['test-runs']),

@@ -46,20 +46,21 @@ test('The delay of the voice threads is that of the latest, or for how long none
 
 test('The delay of the call queue is how long it has held calls that no node takes', async () => {
   const clock = createSimulatedClock();
-  let waiting = 0;
-  let isRedisDown = false;
-  const depths = async () => {
-    if (isRedisDown) throw new Error('Redis is away');
-    return new Map([['calls', { waiting, delayed: 9, active: 9 }]]);
+  let isDatabaseDown = false;
+  let leftForMs = 0;
+  const isLeft = async (before: Date) => {
+    if (isDatabaseDown) throw new Error('the database is away');
+    return clock.now() - leftForMs <= before.getTime();
   };
-  const meter = callQueueMeter({ depths }, clock, 10_000);
+  const meter = callQueueMeter({ isLeft }, clock, 10_000);
   const readings: number[] = [];
-  for (waiting of [0, 3, 3, 1, 0, 2]) {
+  // A node takes them within a second.
+  for (leftForMs of [999, 3_000, 3_000, 1_000, 999, 2_000]) {
     clock.advance(1_000);
     readings.push(await meter.readMs());
   }
   expect(readings).toEqual([0, 1_000, 2_000, 3_000, 0, 1_000]);
-  isRedisDown = true;
+  isDatabaseDown = true;
   expect(await meter.readMs()).toBe(0);
 });
 

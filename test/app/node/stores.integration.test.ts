@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import { openJobs } from '../../../src/app/node/stores.ts';
-import { announceOver, listenOver } from '../../../src/infra/redis/queues/wakeups.ts';
+import { openWakeups } from '../../../src/infra/redis/wakeups.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { startRedis } from '../../support/redis.ts';
 
@@ -12,15 +11,16 @@ test('Workers whose Redis refuses writes log one line a second', async () => {
   const server = await startRedis();
   onTestFinished(() => server.close());
   const lines: string[] = [];
-  const jobs = openJobs(server.url, createLogger('info', { write: (line) => void lines.push(line) }));
+  const logger = createLogger('info', { write: (line) => void lines.push(line) });
+  const wakeups = openWakeups({ url: server.url, onError: (err) => logger.warn({ err }, 'failed') });
   const client = new Redis(server.url);
   onTestFinished(async () => {
     client.disconnect();
-    await jobs.close();
+    await wakeups.close();
   });
-  listenOver(jobs, 'letters', () => undefined);
-  listenOver(jobs, 'parcels', () => undefined);
-  await announceOver(jobs, 'letters')('a');
+  wakeups.listen('letters', () => undefined);
+  wakeups.listen('parcels', () => undefined);
+  await wakeups.announce('letters', 'a');
   await client.config('SET', 'min-replicas-to-write', '1');
   await vi.waitFor(() => expect(lines.join('')).toContain('NOREPLICAS'), 10_000);
   lines.length = 0;

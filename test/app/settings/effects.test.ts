@@ -286,7 +286,10 @@ test('Settings of the SIP server reach it', () => {
 
 describe('Overload', () => {
   const overloaded = async (env: Readonly<Record<string, string>>) => {
-    const context = contextOf(env);
+    const context = {
+      ...contextOf(env),
+      storage: { waitingCalls: { isLeft: async () => true } } as never,
+    };
     const counts = Float64Array.from({ length: 401 }, (_, quarterMs) => (quarterMs === 200 ? 1e6 : 0));
     let rounds = 0;
     const { overload, orderRefusal, callRefusal } = buildAdmission(context, {
@@ -294,7 +297,6 @@ describe('Overload', () => {
         statistics: async () => [{ tickDelayCounts: counts.map((count) => count * ++rounds) }],
       } as never,
       voiceThreads: () => undefined,
-      jobs: { depths: async () => new Map([['calls', { waiting: 1 }]]) } as never,
       isDraining: () => false,
     });
     overload.start();

@@ -4,7 +4,6 @@ import type { OrphanedCall, QueuedCall } from '../../../src/calls/callStore.ts';
 import { type CallSweeperDeps, startCallSweeper, sweepCalls } from '../../../src/calls/nodes/callSweeper.ts';
 import { registerNode } from '../../../src/calls/nodes/nodeRegistration.ts';
 import type { CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
-import type { CallQueue } from '../../../src/calls/setup/callQueue.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
@@ -69,7 +68,6 @@ const deps = (): CallSweeperDeps => ({
     },
     release: (_projectId, number, callId) => note(`unlock ${number} ${callId}`),
   },
-  queue: unused<CallQueue>('queue', { add: (callId) => note(`add ${callId}`) }),
   leases: { hold: async () => isOurs, release: (name) => note(`release ${name}`) },
   clock,
   onError: (error) => void done.push(`warned: ${(error as Error).message}`),
@@ -86,33 +84,29 @@ beforeEach(() => {
 });
 
 describe('sweepCalls', () => {
-  const waiting = (id: string, seconds: number, toNumber = '+1'): QueuedCall => ({
-    id,
-    projectId: 'p',
-    toNumber,
-    createdAtMs: Date.parse(later(seconds)),
-  });
+  const waiting = (id: string, toNumber = '+1'): QueuedCall => ({ id, projectId: 'p', toNumber });
 
-  test('requeues calls that have waited for a while, and restores expired locks', async () => {
-    queued = [waiting('new', 85), waiting('old', 84), waiting('unlocked', 90, '+2')];
+  test('restores expired locks of waiting calls', async () => {
+    queued = [waiting('locked'), waiting('unlocked', '+2')];
     lostLocks = ['+2'];
-    expect((await sweep()).sort()).toEqual(['add old', 'lock +2 unlocked']);
+    expect(await sweep()).toEqual(['lock +2 unlocked']);
   });
 
   test('releases the restored lock of a call that was canceled meanwhile', async () => {
-    queued = [waiting('gone', 90)];
+    queued = [waiting('gone')];
     lostLocks = ['+1'];
     canceled = ['gone'];
     expect(await sweep()).toEqual(['lock +1 gone', 'unlock +1 gone']);
   });
 
   test('pages through any number of queued calls', async () => {
-    queued = Array.from({ length: 450 }, (_, index) => waiting(`c${String(index).padStart(3, '0')}`, 0));
+    queued = Array.from({ length: 450 }, (_, index) => waiting(`c${String(index).padStart(3, '0')}`));
+    lostLocks = ['+1'];
     expect(new Set(await sweep()).size).toBe(450);
   });
 
   test('does nothing without the lease', async () => {
-    queued = [waiting('old', 0)];
+    queued = [waiting('old')];
     isOurs = false;
     await sweepCalls(deps());
     expect(done).toEqual([]);
@@ -173,7 +167,6 @@ describe('sweepCalls', () => {
     ];
     expect(await sweep()).toEqual([
       'release claim taken node',
-      'add taken',
       `finish unwanted null canceled api_hangup ${later(5)}`,
     ]);
   });
@@ -196,8 +189,9 @@ describe('sweepCalls', () => {
   });
 
   test('startCallSweeper runs every ten seconds until stopped, also after failures', async () => {
-    queued = [waiting('new', 0)];
-    failing = 'add';
+    queued = [waiting('new')];
+    lostLocks = ['+1'];
+    failing = 'lock';
     const stop = startCallSweeper(deps());
     const settled = () => new Promise((resolve) => setImmediate(resolve));
     for (let round = 0; round < 3; round += 1) {

@@ -5,7 +5,6 @@ import type { CallRequests } from '../../../src/calls/nodes/callRequests.ts';
 import type { NodeBus } from '../../../src/calls/nodes/nodeBus.ts';
 import { CallControl, type TransferInput } from '../../../src/calls/runner/callControl.ts';
 import type { CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
-import type { CallQueue } from '../../../src/calls/setup/callQueue.ts';
 import type { CallSessions } from '../../../src/calls/setup/callSessions.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
@@ -41,12 +40,6 @@ function control(
     },
     finisher: unused<CallFinisher>('finisher', {
       settleCanceled: async ({ id }) => void asked.push(['settle', id]),
-    }),
-    queue: unused<CallQueue>('queue', {
-      async remove(id) {
-        asked.push(['remove', id]);
-        await reach();
-      },
     }),
     limiter: {
       async requireAllowedDestination(_project, to) {
@@ -176,13 +169,8 @@ test('A hang-up of a call in progress is passed on, one of a canceled call settl
   expect(running.asked).toEqual([{ kind: 'hangup', callId: 'call' }]);
 
   const canceled = control('canceled');
-  canceled.state.isAway = true;
   expect(await canceled.calls.hangUp('project', 'call')).toBe(canceled.call);
-  expect(canceled.asked).toEqual([
-    ['settle', 'call'],
-    ['remove', 'call'],
-  ]);
-  expect(canceled.errors).toEqual(['job of a canceled call not removed']);
+  expect(canceled.asked).toEqual([['settle', 'call']]);
 
   const ended = control('completed');
   ended.state.isFound = false;

@@ -4,8 +4,7 @@ import type { CallRequest } from '../../../src/calls/nodes/callRequest.ts';
 import type { NodeMessage } from '../../../src/calls/nodes/nodeBus.ts';
 import { CallNode } from '../../../src/calls/runner/callNode.ts';
 import type { CallRunner } from '../../../src/calls/runner/callRunner.ts';
-import type { CallQueue, JobResult } from '../../../src/calls/setup/callQueue.ts';
-import type { Telephony } from '../../../src/calls/telephony.ts';
+import type { InboundCall, Telephony } from '../../../src/calls/telephony.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
 
@@ -22,18 +21,15 @@ function openNode(answer: () => Promise<null> = async () => null) {
       return true;
     };
   let receive = (_message: NodeMessage) => {};
-  let take: (callId: string) => Promise<JobResult> = () => expect.unreachable();
-  let dialed = (_result: JobResult) => {};
+  let arrive = (_call: InboundCall) => {};
+  let taken = () => {};
   const clock = createSimulatedClock();
   const node = new CallNode({
-    queue: unused<CallQueue>('queue', {
-      async process(dial, concurrency) {
-        note('process')(concurrency);
-        take = dial;
-        return { pause: async () => void note('pause')(), close: async () => void note('close')() };
+    telephony: unused<Telephony>('telephony', {
+      onInboundCall(listener) {
+        arrive = listener;
       },
     }),
-    telephony: unused<Telephony>('telephony', { onInboundCall: () => undefined }),
     bus: {
       async publish(message) {
         note('publish')(message);
@@ -50,11 +46,10 @@ function openNode(answer: () => Promise<null> = async () => null) {
       perform: (callId) => (callId === 'here' ? answer() : undefined),
       drain: async (ms) => void note('drain')(ms),
     }),
-    dial: () =>
+    handleInbound: () =>
       new Promise((resolve) => {
-        dialed = resolve;
+        taken = resolve;
       }),
-    handleInbound: async () => undefined,
     drainMs: DRAIN_MS,
     clock,
     onError: (_error, what) => void note('error')(what),
@@ -64,8 +59,8 @@ function openNode(answer: () => Promise<null> = async () => null) {
     clock,
     done,
     receive: (message: NodeMessage) => receive(message),
-    take: (id: string) => take(id),
-    dialed: (result: JobResult) => dialed(result),
+    arrive: () => arrive(unused<InboundCall>('call')),
+    taken: () => taken(),
   };
 }
 
@@ -113,16 +108,14 @@ test.each<[string, NodeMessage, () => Promise<null>, unknown[]]>([
   expect(done).toEqual(expected);
 });
 
-test('A node that stops takes no more jobs, waits for calls in setup, and gives running calls the rest of the time', async () => {
-  const { node, clock, done, take, dialed } = openNode();
-  await node.start();
-  void take('c');
+test('A node that stops waits for calls in setup, and gives running calls the rest of the time', async () => {
+  const { node, clock, done, arrive, taken } = openNode();
+  arrive();
   const closed = node.close();
   expect(node.close()).toBe(closed);
   await new Promise(setImmediate);
   clock.advance(4_000);
-  dialed({ done: true });
+  taken();
   await closed;
-  const rest = [['drain', 6_000], ['unsubscribe'], ['close'], ['drain', 0]];
-  expect(done).toEqual([['process', 32], ['pause'], ...rest]);
+  expect(done).toEqual([['drain', 6_000], ['unsubscribe'], ['drain', 0]]);
 });

@@ -4,12 +4,10 @@ import { noopTracer } from '../../../src/base/tracing.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { type PhoneNumber, phoneNumberInput } from '../../../src/calls/numbers/phoneNumber.ts';
 import { type AcceptCallDeps, acceptCall } from '../../../src/calls/setup/acceptCall.ts';
-import type { CallQueue } from '../../../src/calls/setup/callQueue.ts';
 import type { InsertOnce, OutboundOrder } from '../../../src/calls/setup/outboundOrder.ts';
 import { callbackScheduler } from '../../../src/calls/setup/scheduleCallback.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
-import { unused } from '../../support/unused.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
 
 const FROM = '+886223456789';
@@ -40,7 +38,6 @@ let renewed: string[];
 let queue: string[];
 let inserted: Call[];
 let warned: string[];
-let queueFails: boolean;
 let renewalFails: boolean;
 let ids: number;
 let refusal: CallwayError | undefined;
@@ -91,12 +88,7 @@ const deps: AcceptCallDeps = {
       if (refusal) throw refusal;
     },
   },
-  queue: unused<CallQueue>('queue', {
-    async add(callId) {
-      if (queueFails) throw new Error('Redis is away');
-      queue.push(callId);
-    },
-  }),
+  wakeDialers: async (callId) => void queue.push(callId),
   clock: createSimulatedClock(Date.parse(AT)),
   makeId: () => {
     ids += 1;
@@ -144,7 +136,7 @@ const accept = (change: Partial<OutboundOrder> = {}, insert = insertOnce) =>
   acceptCall(deps, order(change), insert);
 
 beforeEach(() => {
-  [phoneNumber, trunks, holder, queueFails, ids] = [makeNumber(), [makeTrunk('t')], undefined, false, 0];
+  [phoneNumber, trunks, holder, ids] = [makeNumber(), [makeTrunk('t')], undefined, 0];
   [queue, inserted, renewed, warned, refusal, renewalFails] = [[], [], [], [], undefined, false];
   [nodeRefusal, refused, replaced, published, replacedCalls] = [undefined, [], [], [], []];
   recording = { inbound: true, outbound: true };
@@ -290,13 +282,10 @@ describe('acceptCall', () => {
   });
 
   test('succeeds once the call is stored, even while Redis is away', async () => {
-    [queueFails, renewalFails] = [true, true];
+    renewalFails = true;
     expect(await accept()).toMatchObject({ success: true, callId: 'id-1' });
     expect(holder).toBe('id-1');
-    expect(warned).toEqual([
-      expect.stringMatching(/lock.*sweeper/),
-      expect.stringMatching(/queued.*sweeper/),
-    ]);
+    expect(warned).toEqual([expect.stringMatching(/lock.*sweeper/)]);
   });
 });
 

@@ -1,170 +1,256 @@
-import { describe, expect, test } from 'vitest';
-import { nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { nodeDraining, nodeOverloaded, unavailable } from '../../../src/base/errors.ts';
+import type { Call } from '../../../src/calls/call.ts';
+import type { CallStore } from '../../../src/calls/callStore.ts';
+import type { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
 import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
 import { voiceUnavailable } from '../../../src/calls/nodes/voiceNodeSelector.ts';
+import type { PhoneNumber } from '../../../src/calls/numbers/phoneNumber.ts';
+import type { PhoneNumberStore } from '../../../src/calls/numbers/phoneNumberStore.ts';
 import type { CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
 import type { CallRunner } from '../../../src/calls/runner/callRunner.ts';
-import { type DialerDeps, dialQueuedCall } from '../../../src/calls/setup/dialer.ts';
+import { type DialerDeps, dialingWork } from '../../../src/calls/setup/dialer.ts';
+import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import type { TrunkHealthStore } from '../../../src/calls/trunks/trunkHealth.ts';
 import type { TrunkSlots } from '../../../src/calls/trunks/trunkSlots.ts';
+import type { TrunkStore } from '../../../src/calls/trunks/trunkStore.ts';
+import type { LeasedWork } from '../../../src/work/work.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
 import { makeCall } from '../support/makeCall.ts';
 
-const unexpected = () => Promise.reject(new Error('not used here'));
-const NO_LIMITS = { startCall: async () => 'started' as const, endCall: async () => undefined };
+const QUEUE = { id: 'queue', projectId: 'project' };
+const NOW = '2026-01-01T00:00:00.000Z';
 
-/** Everything that a test does not name fails. */
-const depsWith = (given: Partial<DialerDeps>): DialerDeps => ({
-  nodeId: 'node',
-  calls: { claim: unexpected, releaseClaim: unexpected },
-  phoneNumbers: { findByNumber: unexpected },
-  trunks: { activeOf: unexpected },
-  health: unused<TrunkHealthStore>('health', { read: unexpected }),
-  slots: unused<TrunkSlots>('slots', { acquire: unexpected }),
-  limiter: NO_LIMITS,
-  capacity: new NodeCapacity(5),
-  runner: unused<CallRunner>('runner', { dial: unexpected }),
-  callRefusal: () => undefined,
-  finisher: unused<CallFinisher>('finisher', { finish: unexpected }),
-  clock: createSimulatedClock(),
-  onError: () => undefined,
-  ...given,
+/** The stored calls that wait, in their order. */
+let waiting: Call[];
+/** What each trunk answers: ms to wait, 0 for a free channel. */
+let trunkMs: Record<string, number>;
+let admission: 'started' | 'full' | 'refused';
+let refusal: ReturnType<DialerDeps['callRefusal']>;
+let failing: string[];
+let failure: Error;
+let capacity: NodeCapacity;
+let clock: ReturnType<typeof createSimulatedClock>;
+let log: string[];
+
+const note = async (what: string) => {
+  log.push(what);
+  if (failing.includes(what)) throw failure;
+};
+const queued = (id: string, change: Partial<Call> = {}) =>
+  makeCall({ id, status: 'queued', nodeId: null, fromNumber: '+1', ...change });
+const callOf = (id: string) => waiting.find((call) => call.id === id);
+
+beforeEach(() => {
+  clock = createSimulatedClock(Date.parse(NOW));
+  capacity = new NodeCapacity(5);
+  [waiting, trunkMs, log] = [[], { t: 0 }, []];
+  [admission, refusal, failing] = ['started', undefined, []];
 });
 
-describe('dialQueuedCall on a node', () => {
-  test('that is full returns the call to the queue unclaimed, and takes it once a slot is free', async () => {
-    const capacity = new NodeCapacity(1);
-    capacity.acquire('other');
-    const claimed: string[] = [];
-    const deps = depsWith({
-      calls: {
-        async claim(callId) {
-          claimed.push(callId);
-          return undefined;
-        },
-        releaseClaim: unexpected,
+const work = () => {
+  const deps: DialerDeps = {
+    nodeId: 'node',
+    calls: unused<CallStore>('calls', {
+      async claim(id, nodeId) {
+        const call = callOf(id);
+        if (!call) return undefined;
+        await note(`claim ${id}`);
+        waiting = waiting.filter((one) => one !== call);
+        return { ...call, nodeId };
       },
-      capacity,
-    });
-    expect(await dialQueuedCall(deps, 'call')).toEqual({ again: true, afterMs: 500 });
-    expect(claimed).toEqual([]);
-    capacity.release('other');
-    // Canceled meanwhile, so that its slot is free again.
-    expect(await dialQueuedCall(deps, 'call')).toEqual({ done: true });
-    expect([claimed, capacity.inUse]).toEqual([['call'], 0]);
+      async releaseClaim(id) {
+        await note(`release ${id}`);
+        return id === 'unwanted';
+      },
+      async requestHangup(_projectId, id) {
+        await note(`cancel ${id}`);
+        return queued(id, { status: 'canceled' });
+      },
+    }),
+    waiting: {
+      first: async () => [...waiting],
+      async closeQueue(id) {
+        await note(`close ${id}`);
+        return true;
+      },
+      isLeft: async () => false,
+    },
+    // A number's trunks are named after it, but those of +1.
+    phoneNumbers: unused<PhoneNumberStore>('numbers', {
+      findByNumber: async (_projectId, number) =>
+        ({
+          outboundStatus: 'active',
+          trunkIds: number === '+1' ? Object.keys(trunkMs) : [number],
+        }) as Partial<PhoneNumber> as PhoneNumber,
+    }),
+    trunks: unused<TrunkStore>('trunks', {
+      activeOf: async () => Object.keys(trunkMs).map((id) => ({ id }) as Partial<Trunk> as Trunk),
+    }),
+    health: unused<TrunkHealthStore>('health', { read: async () => new Map() }),
+    slots: unused<TrunkSlots>('slots', {
+      async acquire({ id }, callId) {
+        await note(`ask ${id} for ${callId}`);
+        return trunkMs[id] ?? 0;
+      },
+    }),
+    limiter: unused<CallLimiter>('limiter', {
+      startCall: async () => admission,
+      endCall: ({ id }) => note(`end ${id}`),
+    }),
+    capacity,
+    runner: unused<CallRunner>('runner', {
+      dial: ({ id }, [trunk, ...others]) =>
+        void log.push(`dial ${id} over ${trunk?.id}, then ${others.length}`),
+    }),
+    callRefusal: () => refusal,
+    finisher: unused<CallFinisher>('finisher', {
+      async finish({ id }, nodeId, { status, endReason, endedAt }) {
+        expect([nodeId, endedAt]).toEqual(['node', NOW]);
+        await note(`finish ${id} ${status} ${endReason}`);
+        return undefined;
+      },
+      settleCanceled: ({ id }) => note(`settle ${id}`),
+    }),
+    clock,
+    onError: (_error, what) => void log.push(what),
+  };
+  return dialingWork(deps, unused<LeasedWork>('rows'));
+};
+const run = () => work().run(QUEUE, new AbortController().signal);
+
+describe('The calls of a project are dialed', () => {
+  test('in their order, each on the first of its trunks with a channel, until none waits', async () => {
+    trunkMs = { full: 1500, free: 0, spare: 0 };
+    waiting = [queued('a'), queued('b')];
+    expect(await run()).toBeUndefined();
+    expect(log).toEqual([
+      'claim a',
+      'ask full for a',
+      'ask free for a',
+      'dial a over free, then 1',
+      // One that was full is not asked again.
+      'claim b',
+      'ask free for b',
+      'dial b over free, then 1',
+      'close queue',
+    ]);
+    expect(capacity.inUse).toBe(2);
+  });
+
+  test.each([
+    ['full', 1500, 500],
+    ['at its calls per second', 120, 120],
+  ])(
+    'once a trunk that is %s may take one; however many wait, it is asked once',
+    async (_what, ms, afterMs) => {
+      trunkMs = { t: ms };
+      waiting = Array.from({ length: 10 }, (_, n) => queued(`${n}`));
+      expect(await run()).toEqual({ afterMs });
+      expect(log).toEqual(['claim 0', 'ask t for 0', 'end 0', 'release 0']);
+      expect(capacity.inUse).toBe(0);
+    },
+  );
+
+  test('over the trunk of another number while that of the first is full', async () => {
+    trunkMs = { '+2': 1500, '+3': 0 };
+    waiting = [queued('a', { fromNumber: '+2' }), queued('b', { fromNumber: '+3' })];
+    expect(await run()).toBeUndefined();
+    expect(log).toContain('dial b over +3, then 0');
+  });
+
+  test('after a while where the project is at its limit of calls', async () => {
+    [admission, waiting] = ['full', [queued('a'), queued('b')]];
+    expect(await run()).toEqual({ afterMs: 500 });
+    expect(log).toEqual(['claim a', 'end a', 'release a']);
+  });
+});
+
+test.each<[string, Partial<Call>, () => void, string]>([
+  ['a hang-up was requested', { hangupRequested: true }, () => undefined, 'canceled api_hangup'],
+  [
+    'the project’s limits forbid it',
+    {},
+    () => {
+      admission = 'refused';
+    },
+    'failed rejected',
+  ],
+  ['its number has no trunk', { fromNumber: '+9' }, () => undefined, 'failed trunk_error'],
+])('A waiting call is ended where %s', async (_why, change, prepare, end) => {
+  waiting = [queued('a', change)];
+  prepare();
+  expect(await run()).toBeUndefined();
+  expect(log).toEqual(['claim a', `finish a ${end}`, 'close queue']);
+  expect(capacity.inUse).toBe(0);
+});
+
+test('A call whose hang-up was requested while no trunk had a channel is canceled', async () => {
+  [trunkMs, waiting] = [{ t: 1500 }, [queued('unwanted')]];
+  await run();
+  expect(log.slice(-3)).toEqual(['release unwanted', 'cancel unwanted', 'settle unwanted']);
+});
+
+test('A call that still runs here, on a node that was taken for dead, is not dialed again', async () => {
+  waiting = [queued('a'), queued('b')];
+  capacity.acquire('a');
+  await run();
+  waiting = [queued('a')];
+  expect(await run()).toEqual({ afterMs: 500 });
+  expect(log.filter((what) => what.endsWith('a'))).toEqual([]);
+  expect(capacity.has('a')).toBe(true);
+});
+
+describe('A node', () => {
+  test('that is full claims nothing, and leaves calls to others', async () => {
+    capacity = new NodeCapacity(2);
+    capacity.acquire('other');
+    waiting = [queued('a'), queued('b')];
+    expect(work().room?.()).toBe(1);
+    expect(await run()).toEqual({ afterMs: 0 });
+    expect([work().room?.(), log.at(-1)]).toEqual([0, 'dial a over t, then 0']);
   });
 
   test.each([
     ['is overloaded', nodeOverloaded()],
     ['cannot speak', voiceUnavailable()],
     ['shuts down', nodeDraining()],
-  ])('that %s leaves the call to the others, unclaimed', async (_, refusal) => {
-    const capacity = new NodeCapacity(5);
-    const deps = depsWith({ capacity, callRefusal: () => refusal });
-    expect(await dialQueuedCall(deps, 'call')).toEqual({ again: true, afterMs: 500 });
-    expect(capacity.inUse).toBe(0);
+  ])('that %s claims nothing', async (_what, why) => {
+    [refusal, waiting] = [why, [queued('a')]];
+    expect(work().room?.()).toBe(0);
+    expect(await run()).toEqual({ afterMs: 0 });
+    expect([log, capacity.inUse]).toEqual([[], 0]);
   });
 
-  test('that still runs the call does not dial it again when it is requeued', async () => {
-    const capacity = new NodeCapacity(5);
-    capacity.acquire('call');
-    expect(await dialQueuedCall(depsWith({ capacity }), 'call')).toEqual({ done: true });
-    expect(capacity.has('call')).toBe(true);
-  });
-
-  test('releases the slot of a call that could not be dialed', async () => {
-    const capacity = new NodeCapacity(5);
-    const base = {
-      calls: {
-        claim: async (id: string) => makeCall({ id }),
-        releaseClaim: async () => false,
-      },
-      finisher: unused<CallFinisher>('finisher', { finish: async () => undefined }),
-      capacity,
-    };
-    const withoutNumber = depsWith({ ...base, phoneNumbers: { findByNumber: async () => undefined } });
-    expect(await dialQueuedCall(withoutNumber, 'without a number')).toEqual({ done: true });
-    await expect(dialQueuedCall(depsWith(base), 'without a database')).rejects.toThrow('not used here');
-    expect(capacity.inUse).toBe(0);
+  test('that stops dials no more', async () => {
+    waiting = [queued('a')];
+    expect(await work().run(QUEUE, AbortSignal.abort())).toEqual({ afterMs: 0 });
+    expect(log).toEqual([]);
   });
 });
 
-test.each(['claim', 'trunk selection'] as const)(
-  'dialQueuedCall releases the claim once the database is back when it fails during %s',
-  async (step) => {
-    const clock = createSimulatedClock();
-    const claimed = new Set<string>();
-    const warned: string[] = [];
-    const away = new Error('the database is away');
-    let isAway = true;
-    const deps = depsWith({
-      calls: {
-        async claim(id) {
-          claimed.add(id);
-          // The claim was stored; only the answer was lost.
-          if (step === 'claim') throw away;
-          return makeCall({ id, status: 'queued' });
-        },
-        async releaseClaim(id) {
-          if (isAway) throw away;
-          claimed.delete(id);
-          return false;
-        },
-      },
-      phoneNumbers: { findByNumber: () => Promise.reject(away) },
-      clock,
-      onError: (error, what) => {
-        expect(error).toBe(away);
-        warned.push(what);
-      },
-    });
-    await expect(dialQueuedCall(deps, 'call')).rejects.toBe(away);
+test.each([
+  ['Redis is away', 'ask t for a', unavailable('redis', 'gone'), { afterMs: 1_000 }],
+  // The claim was stored; only the answer was lost.
+  ['the database is away', 'claim a', unavailable('database', 'gone'), { afterMs: 1_000 }],
+  ['of a defect', 'ask t for a', new Error('a defect'), 'thrown'],
+])(
+  'The claim of a call that is not dialed because %s is released once that succeeds',
+  async (_why, step, error, end) => {
+    waiting = [queued('a')];
+    [failing, failure] = [[step, 'release a'], error];
+    expect(await run().catch(() => 'thrown')).toEqual(end);
     const pass = async (ms: number) => {
       clock.advance(ms);
       await new Promise((resolve) => setImmediate(resolve));
     };
+    const releases = () => log.filter((what) => what === 'release a').length;
     await pass(500);
-    expect([[...claimed], warned.length]).toEqual([['call'], 2]);
-    isAway = false;
-    await pass(1000);
-    expect([[...claimed], warned.length, clock.pendingTimers()]).toEqual([[], 2, 0]);
-  },
-);
-
-test.each([
-  ['full', 'full', false, { again: true, afterMs: 2000 }, ['endCall', 'releaseClaim']],
-  [
-    'full, and tries one that is to hang up at once',
-    'full',
-    true,
-    { again: true, afterMs: 50 },
-    ['endCall', 'releaseClaim'],
-  ],
-  ['refused', 'refused', false, { done: true }, ['finish failed rejected']],
-] as const)(
-  'dialQueuedCall does not dial a call when its project is %s',
-  async (_what, admission, isCanceled, expected, steps) => {
-    const capacity = new NodeCapacity(1);
-    const log: string[] = [];
-    const deps = depsWith({
-      calls: {
-        claim: async (id) => makeCall({ id, status: 'queued' }),
-        async releaseClaim() {
-          log.push('releaseClaim');
-          return isCanceled;
-        },
-      },
-      limiter: { startCall: async () => admission, endCall: async () => void log.push('endCall') },
-      capacity,
-      finisher: unused<CallFinisher>('finisher', {
-        async finish(_call, _nodeId, { status, endReason }) {
-          log.push(`finish ${status} ${endReason}`);
-          return undefined;
-        },
-      }),
-    });
-    expect(await dialQueuedCall(deps, 'call')).toEqual(expected);
-    expect([log, capacity.inUse]).toEqual([steps, 0]);
+    expect(releases()).toBe(2);
+    failing = [];
+    await pass(1_000);
+    await pass(10_000);
+    expect([releases(), capacity.inUse, clock.pendingTimers()]).toEqual([3, 0, 0]);
   },
 );

@@ -2,7 +2,6 @@ import { beforeEach, expect, test } from 'vitest';
 import { CallwayError } from '../../../src/base/errors.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import type { CallEnd, CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
-import type { CallQueue } from '../../../src/calls/setup/callQueue.ts';
 import { type DueCallsDeps, dueCallsWork } from '../../../src/calls/setup/dueCalls.ts';
 import type { LeasedWork } from '../../../src/work/work.ts';
 import { Worker } from '../../../src/work/worker.ts';
@@ -63,7 +62,7 @@ const deps = (): DueCallsDeps => ({
       return call as Call;
     },
   }),
-  queue: unused<CallQueue>('queue', { add: async (callId) => void queue.push(callId) }),
+  wakeDialers: async (callId) => void queue.push(callId),
   onError: (_error, what) => void errors.push(what),
 });
 

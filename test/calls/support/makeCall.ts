@@ -35,6 +35,7 @@ export function makeCall(change: Partial<Call> = {}): Call {
     hangupRequested: false,
     transfer: null,
     isTest: false,
+    priority: 0,
     ...change,
   };
 }

@@ -1,8 +1,9 @@
 import { type Call, FINAL_STATUSES } from '../../../calls/call.ts';
-import type { CallStore, OrphanedCall } from '../../../calls/callStore.ts';
+import type { CallStore, OrphanedCall, QueuedCall } from '../../../calls/callStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { fieldsOf } from '../sql/rows.ts';
 import { callSelection } from './callRows.ts';
+import { IS_WAITING } from './waitingCalls.ts';
 
 /** The list for `status IN (…)`. */
 export const FINAL_STATUS_LIST = FINAL_STATUSES.map((status) => `'${status}'`).join(', ');
@@ -19,20 +20,19 @@ type CallRecovery = Pick<
   'markSettled' | 'listQueued' | 'listOrphans' | 'listUnsettledOn' | 'recordHeartbeat'
 >;
 
-/** Node heartbeats, and the calls that lost their node or their job. */
+/** Node heartbeats, and the calls that lost their node. */
 export function callRecovery(database: Queryable): CallRecovery {
   return {
     async markSettled(id) {
       await database.query('UPDATE calls SET settled = true WHERE id = $1', [id]);
     },
     async listQueued(after, limit) {
-      const rows = await database.query<Pick<Call, 'id' | 'projectId' | 'toNumber'> & { createdAt: Date }>(
-        `SELECT id, project_id AS "projectId", to_number AS "toNumber", created_at AS "createdAt" FROM calls
-         WHERE NOT settled AND status = 'queued' AND node_id IS NULL AND ($1::uuid IS NULL OR id > $1)
+      return await database.query<QueuedCall>(
+        `SELECT id, project_id AS "projectId", to_number AS "toNumber" FROM calls
+         WHERE NOT settled AND ${IS_WAITING} AND ($1::uuid IS NULL OR id > $1)
          ORDER BY id LIMIT $2`,
         [after, limit],
       );
-      return rows.map(({ createdAt, ...call }) => ({ ...call, createdAtMs: createdAt.getTime() }));
     },
     async listOrphans(before, limit) {
       return (await database.query<object>(ORPHANS, [before, limit])).map(toOrphan);

@@ -35,6 +35,7 @@ const TYPES = {
   hangupRequested: 'boolean',
   transfer: 'json',
   isTest: 'boolean',
+  priority: 'smallint',
 } as const satisfies Record<keyof Call, ColumnType>;
 
 /** A column, and its parameter in a call or in a change. */

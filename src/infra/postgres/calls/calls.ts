@@ -17,6 +17,7 @@ import { conditions } from './callConditions.ts';
 import { callRecovery, FINAL_STATUS_LIST } from './callRecovery.ts';
 import { callResults } from './callResults.ts';
 import { callColumns, callParameters, callSelection, changeColumns, fromCallRow } from './callRows.ts';
+import { IS_WAITING } from './waitingCalls.ts';
 
 export function callStore(database: Queryable): CallStore {
   return {
@@ -74,12 +75,11 @@ function callRecords(
       ]);
       return new Set(rows.map(({ id }) => id));
     },
-    claim: (id, nodeId, at) =>
-      one(
-        `UPDATE calls SET node_id = $2, claimed_at = $3
-         WHERE id = $1 AND status = 'queued' AND node_id IS NULL RETURNING ${callSelection()}`,
-        [id, nodeId, at],
-      ),
+    claim: (id, nodeId) =>
+      one(`UPDATE calls SET node_id = $2 WHERE id = $1 AND ${IS_WAITING} RETURNING ${callSelection()}`, [
+        id,
+        nodeId,
+      ]),
     queueScheduled: (call, at) => orQueued(one(QUEUE_SCHEDULED, [call.id, at]), call),
     async replaceCallbacks(projectId, toNumber, at) {
       return (await database.query<object>(REPLACE_CALLBACKS, [projectId, toNumber, at])).map(fromCallRow);
@@ -94,7 +94,7 @@ function callRecords(
     },
     async releaseClaim(id, nodeId) {
       const [row] = await database.query<{ hangup_requested: boolean }>(
-        `UPDATE calls SET node_id = NULL, claimed_at = NULL
+        `UPDATE calls SET node_id = NULL
          WHERE id = $1 AND node_id = $2 AND status = 'queued' RETURNING hangup_requested`,
         [id, nodeId],
       );

@@ -1,4 +1,5 @@
 import type { WorkDepth } from '../../../work/work.ts';
+import { waitingDepth } from '../calls/waitingCalls.ts';
 import type { Queryable } from '../connection/database.ts';
 import { type WorkTable, workDepth } from './claims.ts';
 
@@ -9,7 +10,10 @@ export const WORK_TABLES = {
   'test-calls': { name: 'test_lanes', key: 'id', where: "channel = 'phone'" },
 } as const satisfies Record<string, WorkTable>;
 
-/** The scheduled calls; no queue of jobs, since nearly all of them wait for their time. */
+/** The projects with waiting calls. */
+export const CALL_QUEUES: WorkTable = { name: 'call_queues', key: 'id' };
+
+/** The scheduled calls; not counted, since nearly all of them wait for their time. */
 export const SCHEDULED_CALLS: WorkTable = { name: 'calls', key: 'id', where: "status = 'scheduled'" };
 
 /** Returns how much work of each kind there is. */
@@ -17,5 +21,6 @@ export async function workDepths(database: Queryable, now: Date): Promise<Map<st
   const depths = Object.entries(WORK_TABLES).map(
     async ([kind, table]) => [kind, await workDepth(database, table, now)] as const,
   );
-  return new Map(await Promise.all(depths));
+  const calls = async () => ['calls', await waitingDepth(database, now)] as const;
+  return new Map(await Promise.all([calls(), ...depths]));
 }

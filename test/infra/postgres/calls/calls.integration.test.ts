@@ -223,19 +223,17 @@ describe('Calls', () => {
 
   test('are claimed by one of many nodes', async () => {
     const call = await keep();
-    const claims = await Promise.all(
-      ['a', 'b', 'c'].map((node) => world.stores.calls.claim(call.id, node, later(1))),
-    );
+    const claims = await Promise.all(['a', 'b', 'c'].map((node) => world.stores.calls.claim(call.id, node)));
     const [winner, ...others] = claims.filter((claim) => claim !== undefined);
     expect(others).toEqual([]);
     expect(winner).toEqual({ ...call, nodeId: winner?.nodeId });
     await world.stores.calls.releaseClaim(call.id, 'somebody else');
     expect((await find(call))?.nodeId).toBe(winner?.nodeId);
     expect(await world.stores.calls.releaseClaim(call.id, winner?.nodeId ?? '')).toBe(false);
-    expect(await world.stores.calls.claim(call.id, NODE, later(2))).toBeDefined();
+    expect(await world.stores.calls.claim(call.id, NODE)).toBeDefined();
     await world.stores.calls.requestHangup(world.projectId, call.id, later(2));
     expect(await world.stores.calls.releaseClaim(call.id, NODE)).toBe(true);
-    expect(await world.stores.calls.claim(call.id, NODE, later(2))).toMatchObject({ hangupRequested: true });
+    expect(await world.stores.calls.claim(call.id, NODE)).toMatchObject({ hangupRequested: true });
     await world.stores.calls.update(call.id, NODE, { status: 'dialing' });
     await world.stores.calls.releaseClaim(call.id, NODE);
     expect((await find(call))?.nodeId).toBe(NODE);
@@ -263,7 +261,7 @@ describe('Calls', () => {
       expect(await due(1009)).toEqual([]);
       expect((await due(1010)).sort()).toEqual([call.id, other.id].sort());
       expect(await world.stores.calls.listQueued(null, 10)).toEqual([]);
-      expect(await world.stores.calls.claim(call.id, NODE, later(1))).toBeUndefined();
+      expect(await world.stores.calls.claim(call.id, NODE)).toBeUndefined();
     });
 
     test('hold no number; queued, they do', async () => {
@@ -374,7 +372,7 @@ describe('Calls', () => {
     const waiting = await keep();
     const canceled = await calls.requestHangup(world.projectId, waiting.id, later(7));
     expect(canceled).toMatchObject({ status: 'canceled', endReason: 'api_hangup', endedAt: later(7) });
-    expect(await calls.claim(waiting.id, NODE, later(8))).toBeUndefined();
+    expect(await calls.claim(waiting.id, NODE)).toBeUndefined();
     expect(await calls.requestHangup(world.projectId, waiting.id, later(9))).toBeUndefined();
     expect(await eventsOf(waiting)).toEqual([
       ['session_started', {}],
@@ -395,14 +393,13 @@ describe('Calls', () => {
     const waiting = [];
     for (const last of [1, 2, 3]) waiting.push(await keep({ toNumber: `+88691234560${last}` }));
     const claimed = await keep({ toNumber: '+886912345604' });
-    await world.stores.calls.claim(claimed.id, NODE, BEGIN);
+    await world.stores.calls.claim(claimed.id, NODE);
     const [first, second, third] = await world.stores.calls.listQueued(null, 10);
     expect([first?.id, second?.id, third?.id]).toEqual(waiting.map(({ id }) => id));
     expect(first).toEqual({
       id: waiting[0]?.id,
       projectId: world.projectId,
       toNumber: '+886912345601',
-      createdAtMs: Date.parse(BEGIN),
     });
     expect(await world.stores.calls.listQueued(second?.id ?? null, 10)).toEqual([third]);
     expect(await world.stores.calls.listQueued(null, 2)).toEqual([first, second]);

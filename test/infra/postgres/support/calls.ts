@@ -40,6 +40,7 @@ export function makeCall(
     hangupRequested: false,
     transfer: null,
     isTest: false,
+    priority: 0,
     ...change,
   };
   const session: Session = {

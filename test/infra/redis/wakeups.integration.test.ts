@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { type JobQueues, openJobQueues } from '../../../../src/infra/redis/queues/jobQueues.ts';
-import { announceOver, listenOver } from '../../../../src/infra/redis/queues/wakeups.ts';
-import { useCluster } from '../support/servers.ts';
+import { openWakeups, type Wakeups } from '../../../src/infra/redis/wakeups.ts';
+import { useCluster } from './support/servers.ts';
 
 describe('Announced work', () => {
   const cluster = useCluster();
-  let nodes: [JobQueues, JobQueues];
+  let nodes: [Wakeups, Wakeups];
   beforeAll(async () => {
-    nodes = [1, 2].map(() => openJobQueues({ url: cluster.url, onError: () => undefined })) as typeof nodes;
+    nodes = [1, 2].map(() => openWakeups({ url: cluster.url, onError: () => undefined })) as typeof nodes;
   });
   afterAll(async () => {
     await Promise.all(nodes.map((node) => node.close()));
@@ -16,10 +15,10 @@ describe('Announced work', () => {
 
   test('wakes one node for each row, now or once there is one, and only those with its kind', async () => {
     const [woken, others] = [vi.fn(), vi.fn()];
-    const announce = announceOver(nodes[0], 'letters');
+    const announce = (id: string) => nodes[0].announce('letters', id);
     await announce('early');
-    for (const node of nodes) listenOver(node, 'letters', woken);
-    for (const node of nodes) listenOver(node, 'parcels', others);
+    for (const node of nodes) node.listen('letters', woken);
+    for (const node of nodes) node.listen('parcels', others);
     await vi.waitFor(() => expect(woken).toHaveBeenCalledTimes(1), 10_000);
     for (let letter = 0; letter < 20; letter += 1) await announce(`letter ${letter}`);
     await vi.waitFor(() => expect(woken).toHaveBeenCalledTimes(21), 10_000);
