@@ -48,19 +48,6 @@ test('An incoming call gets 100, 180 and 200, is ended by the caller, and nothin
   expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
-test('The 200 is retransmitted until the ACK', async () => {
-  const { phone, port } = rig;
-  answering();
-  phone.send(phone.request('INVITE', port, { callId: 'lost-ack', body: SDP }), port);
-  await phone.next(/^SIP\/2.0 200 /);
-  const again = await phone.next(/^SIP\/2.0 200 /);
-  phone.send(phone.request('ACK', port, { callId: 'lost-ack', to: header(again, 'To') }), port);
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  const before = phone.received.length;
-  await new Promise((resolve) => setTimeout(resolve, 400));
-  expect(phone.received.length).toBe(before);
-});
-
 test('A call without an ACK gets a BYE, and the application the reason', async () => {
   const { phone, port, server } = rig;
   const reasons: string[] = [];
@@ -72,23 +59,6 @@ test('A call without an ACK gets a BYE, and the application the reason', async (
   await vi.waitFor(() => expect(reasons).toEqual(['ACK timeout']));
   expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
-
-test.each([486, 603, 480, 408, 404, 500])(
-  'A %i is retransmitted until its ACK, which is not delivered',
-  async (status) => {
-    const { phone, port, srf, server } = rig;
-    srf.invite((_req, res) => res.send(status));
-    const branch = `z9hG4bK-refused-${status}`;
-    phone.send(phone.request('INVITE', port, { callId: `refused-${status}`, branch, body: SDP }), port);
-    const first = await phone.next(new RegExp(`^SIP/2.0 ${status} `));
-    await phone.next(new RegExp(`^SIP/2.0 ${status} `));
-    phone.send(
-      phone.request('ACK', port, { callId: `refused-${status}`, branch, to: header(first, 'To') }),
-      port,
-    );
-    expect(await waitUntilDrained(server)).toEqual(NO_STATE);
-  },
-);
 
 test('A CANCEL gets 200, its INVITE 487, and the application an event', async () => {
   const { phone, port, srf, server } = rig;
@@ -134,40 +104,6 @@ test('A CANCEL without an INVITE gets 481', async () => {
   const { phone, port } = rig;
   phone.send(phone.request('CANCEL', port, { callId: 'nothing' }), port);
   await phone.next(/^SIP\/2.0 481 /);
-});
-
-test('Either side can send a re-INVITE', async () => {
-  const { phone, port } = rig;
-  const modified: string[] = [];
-  let dialog: SrfDialog | undefined;
-  answering((made) => {
-    dialog = made;
-    made.on('modify', (req, res) => {
-      modified.push(req.body);
-      res.send(200, { body: SDP });
-    });
-  });
-  const to = await call('reinvite');
-  phone.send(phone.request('INVITE', port, { callId: 'reinvite', cseq: 2, to, body: OTHER_SDP }), port);
-  const ok = await phone.next(/^SIP\/2.0 200 .*CSeq: 2 INVITE/s);
-  expect(header(ok, 'Contact')).not.toBe('');
-  phone.send(phone.request('ACK', port, { callId: 'reinvite', cseq: 2, to }), port);
-  expect(modified).toEqual([OTHER_SDP]);
-  await new Promise((resolve) => setTimeout(resolve, 50));
-
-  const changing = dialog?.modify(OTHER_SDP);
-  const reinvite = await phone.next(/^INVITE /);
-  expect(header(reinvite, 'To')).toBe('<sip:phone@127.0.0.1>;tag=phone1');
-  expect(header(reinvite, 'From')).toBe(to);
-  expect(header(reinvite, 'CSeq')).toBe('1 INVITE');
-  expect(reinvite.split('\r\n')[0]).toBe(`INVITE ${phone.uri} SIP/2.0`);
-  phone.send(phone.answer(reinvite, '200 OK', { body: SDP }), port);
-  await phone.next(/^ACK .*CSeq: 1 ACK/s);
-  expect(await changing).toBe(SDP);
-  const ending = dialog?.destroy();
-  phone.send(phone.answer(await phone.next(/^BYE /), '200 OK'), port);
-  await ending;
-  expect(await waitUntilDrained(rig.server)).toEqual(NO_STATE);
 });
 
 test('A re-INVITE that crosses another gets 491, one with an old CSeq 500', async () => {
@@ -261,21 +197,6 @@ test('A reliable response is refused to the application when the caller does not
   await vi.waitFor(() => expect(refused.mock.calls[0]?.[0]).toBe('Remote endpoint does not support 100rel'));
 });
 
-test('A retransmitted INVITE gets the response again and is delivered once', async () => {
-  const { phone, port, srf } = rig;
-  const shown = vi.fn();
-  srf.invite((_req, res) => {
-    shown();
-    res.send(180);
-  });
-  const invite = phone.request('INVITE', port, { callId: 'twice', body: SDP });
-  phone.send(invite, port);
-  await phone.next(/^SIP\/2.0 180 /);
-  phone.send(invite, port);
-  await phone.next(/^SIP\/2.0 180 /);
-  expect(shown).toHaveBeenCalledOnce();
-});
-
 test('An UPDATE with a short session interval gets 422 with Min-SE', async () => {
   const { phone, port } = rig;
   answering();
@@ -287,15 +208,6 @@ test('An UPDATE with a short session interval gets 422 with Min-SE', async () =>
     'SIP/2.0 422 Session Interval Too Small',
     '90',
   ]);
-});
-
-test('A merged INVITE gets 482', async () => {
-  const { phone, port, srf } = rig;
-  srf.invite((_req, res) => res.send(180));
-  phone.send(phone.request('INVITE', port, { callId: 'merged', branch: 'z9hG4bK-a', body: SDP }), port);
-  await phone.next(/^SIP\/2.0 180 /);
-  phone.send(phone.request('INVITE', port, { callId: 'merged', branch: 'z9hG4bK-b', body: SDP }), port);
-  await phone.next(/^SIP\/2.0 482 /);
 });
 
 test.each([
