@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { CODECS, FakeStreamClient, openCall, Phone, read, TARGET } from '../support/callHarness.ts';
+import {
+  agentCall,
+  CODECS,
+  connectedCall,
+  FakeStreamClient,
+  openCall,
+  Phone,
+  read,
+  TARGET,
+} from '../support/callHarness.ts';
 import { rootMeanSquare, tone, toneShare } from '../support/signals.ts';
 
 describe('Agent connection', () => {
   it('answers a mark when the audio before it has been sent', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     link.handler.audio(new Int16Array(400).fill(1000));
     link.handler.mark('half');
     link.handler.audio(new Int16Array(400).fill(1000));
@@ -33,8 +40,7 @@ describe('Agent connection', () => {
   });
 
   it('keeps the caller’s digits until it is open, and while another one is awaited', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     const press = (digit: string) => call.audio.receiveDtmf({ digit, durationMs: 100 }, 'signalling');
     press('1');
     const first = await call.startStream({ canReconnect: true });
@@ -53,9 +59,7 @@ describe('Agent connection', () => {
   });
 
   it('stops within a frame of a clear and reports the played position', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 500, 8000));
     link.handler.audio(tone(8000, 700, 8000));
     link.handler.mark('end');
@@ -81,9 +85,7 @@ describe('Agent connection', () => {
   });
 
   it('plays the queued audio of a closed connection, and accepts another', async () => {
-    const call = await openCall();
-    call.connect();
-    const first = await call.startStream();
+    const { call, link: first } = await agentCall();
     first.handler.audio(new Int16Array(1600).fill(3000));
     call.ticks(2);
     first.handler.closed({ how: 'broken', code: 1006, reason: '' });
@@ -98,9 +100,7 @@ describe('Agent connection', () => {
   });
 
   it('limits the playout queue and counts dropped samples', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     for (let n = 0; n < 13; n++) link.handler.audio(new Int16Array(80_000));
     call.ticks(1);
     const { counters } = await call.audio.close();
@@ -108,9 +108,7 @@ describe('Agent connection', () => {
   });
 
   it('sends silence in the gaps of an agent that is too slow, and counts the gaps', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     const speech = new Int16Array(160).fill(3000);
     // 20 ms of speech in each 60 ms, twenty times.
     call.ticks(60, (index) => index % 3 === 0 && link.handler.audio(speech.slice()));
@@ -133,8 +131,7 @@ describe('Agent connection', () => {
   });
 
   it('adds up the counts of successive connections', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     for (let n = 0; n < 2; n++) {
       const link = await call.startStream();
       call.ticks(3, (index) => index !== 1 && link.handler.audio(new Int16Array(160).fill(3000)));
@@ -144,8 +141,7 @@ describe('Agent connection', () => {
   });
 
   it('begins with the messages of its opening, and loses those that come while there is none', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     call.audio.receiveDtmf({ digit: '1', durationMs: 100 }, 'signalling');
     const pause = { kind: 'pause', isPaused: true } as const;
     const begun = { kind: 'transfer', status: 'begun', to: '+886223456789' } as const;
@@ -163,8 +159,7 @@ describe('Agent connection', () => {
     ['a bot, also one that replaces it', undefined, 'silent'],
     ['no voice session of ours', true, 'heard'],
   ] as const)('Muting silences %s', async (_whom, isInternal, expected) => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 500, 8000));
     const heard = (link: FakeStreamClient) => {
       call.ticks(2, () => link.handler.audio(new Int16Array(160).fill(3000)));
@@ -211,8 +206,7 @@ describe('A lost agent', () => {
     phone.hear(call.rtp.sent.slice(-50));
 
   it('is replaced by its waiting prompt until another agent speaks', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
     const first = await call.startStream({ canReconnect: true });
     first.handler.failoverPrompts(words(first));
@@ -244,8 +238,7 @@ describe('A lost agent', () => {
   });
 
   it('leaves what the caller says unheard until another one is connected, and counts it', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
     const first = await call.startStream();
     const speak = (frames: number) => call.ticks(frames, () => call.rtp.deliver(phone.next()));
@@ -261,9 +254,7 @@ describe('A lost agent', () => {
   });
 
   it('is replaced by silence when the call does not reconnect', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream({ canReconnect: false });
+    const { call, link } = await agentCall(undefined, { canReconnect: false });
     link.handler.failoverPrompts(words(link));
     link.handler.closed(BROKEN);
     const phone = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
@@ -272,9 +263,7 @@ describe('A lost agent', () => {
   });
 
   it('is followed by its apology, which resolves at its end or with the call', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream({ canReconnect: true });
+    const { call, link } = await agentCall(undefined, { canReconnect: true });
     link.handler.failoverPrompts(words(link));
     link.handler.closed(BROKEN);
     let isOver = false;
@@ -297,9 +286,7 @@ describe('A lost agent', () => {
 
 describe('A slow agent', () => {
   it('gets the last second of audio when it catches up', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     call.ticks(2);
     link.isBehind = true;
     call.ticks(80);
@@ -315,9 +302,7 @@ describe('A slow agent', () => {
 });
 
 it('Agent stream resamples for an agent with another rate than the codec', async () => {
-  const call = await openCall();
-  call.connect({ codec: CODECS.G722 });
-  const link = await call.startStream({ dialect: 'twilio' });
+  const { call, link } = await agentCall({ codec: CODECS.G722 }, { dialect: 'twilio' });
   expect(link.sampleRateHz).toBe(8000);
   const phone = new Phone(CODECS.G722, tone(16_000, 1000, 16_000));
   link.handler.audio(tone(8000, 600, 16_000));

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Conference } from '../../../src/media/conference/conference.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
-import { CODECS, openCall, Phone } from '../support/callHarness.ts';
+import { CODECS, connectedCall, Phone } from '../support/callHarness.ts';
 import { tone, tonePower } from '../support/signals.ts';
 
 type CodecName = keyof typeof CODECS;
@@ -21,8 +21,7 @@ const TICKS = 50;
 /** A call with an agent and participants, each of whom sends a tone. */
 async function conference(codecs: readonly CodecName[], path?: string) {
   const leg = async (name: CodecName, hz: number) => {
-    const call = await openCall();
-    call.connect({ codec: CODECS[name] });
+    const call = await connectedCall({ codec: CODECS[name] });
     const phone = new Phone(CODECS[name], tone(RATE_HZ[name], hz, RATE_HZ[name], AMPLITUDE));
     return { call, phone, rateHz: RATE_HZ[name] };
   };

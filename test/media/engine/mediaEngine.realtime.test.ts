@@ -154,29 +154,6 @@ describe('Media engine with real threads and sockets', () => {
     expect((await engine.statistics()).map(({ sessions: count }) => count)).toEqual([3, 3]);
   });
 
-  it('bridges two calls on one thread and disconnects the agent', async () => {
-    const { engine } = await startEngine({ threads: 2 });
-    const near = await open(engine);
-    const far = await engine.open({ callId: 'c', timeoutMs: 0, sameThreadAs: near });
-    expect((await engine.statistics()).map(({ sessions }) => sessions).toSorted()).toEqual([0, 2]);
-    const caller = await startPhone(CODECS.PCMU, tone(8000, 1000, 8000));
-    const desk = await startPhone(CODECS.G722, tone(16_000, 600, 16_000));
-    await connect(near, caller, CODECS.PCMU);
-    await expect(near.bridge(far)).rejects.toMatchObject({ code: 'media_not_connected' });
-    await connect(far, desk, CODECS.G722);
-    await near.startStream(target('echo:'));
-    await near.stopStream();
-    await near.bridge(far);
-    caller.sendTo(near.rtpPort);
-    desk.sendTo(far.rtpPort);
-    // A busy machine leaves gaps.
-    await expect.poll(() => toneMs(heardBy(desk), 16_000, 1000), { interval: 100 }).toBeGreaterThan(300);
-    await expect.poll(() => toneMs(heardBy(caller), 8000, 600), { interval: 100 }).toBeGreaterThan(300);
-    await near.unbridge();
-    const elsewhere = await open(engine);
-    await expect(near.bridge(elsewhere)).rejects.toMatchObject({ code: 'media_elsewhere' });
-  });
-
   it('skips ports in use, and fails when all are taken', async () => {
     const other = createSocket('udp4');
     other.bind(41_003, '127.0.0.1');
@@ -191,25 +168,6 @@ describe('Media engine with real threads and sockets', () => {
     });
     await first.close();
     expect((await open(engine)).rtpPort).toBe(41_000);
-  });
-
-  it('passes on errors of the thread', async () => {
-    const { engine } = await startEngine();
-    const session = await open(engine);
-    await expect(session.quality()).rejects.toMatchObject({ code: 'media_not_connected' });
-    const phone = await startPhone(CODECS.PCMU, tone(8000, 1000, 8000));
-    await connect(session, phone, CODECS.PCMU);
-    await expect(session.startStream(target('refuse:'))).rejects.toMatchObject({
-      category: 'unavailable',
-      code: 'engine_unavailable',
-      message: 'the agent refuses',
-    });
-    await session.startStream(target('echo:'));
-    await expect(session.startStream(target('echo:'))).rejects.toMatchObject({ code: 'bridge_running' });
-    const { quality: figures, ...report } = await session.close();
-    expect(figures?.codec).toBe('PCMU');
-    expect(report.recording).toBeUndefined();
-    await expect(session.sendDtmf('1')).rejects.toMatchObject({ code: 'call_ended' });
   });
 
   it.each(['crash:', 'throw:'])(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
-import { CODECS, openCall, Phone, read } from '../support/callHarness.ts';
+import { CODECS, connectedCall, openCall, Phone, read } from '../support/callHarness.ts';
 import { rootMeanSquare, segmentalSnrDb, tone, toneShare } from '../support/signals.ts';
 
 function openFiles(): string[] {
@@ -66,8 +66,7 @@ describe('Call recorder', () => {
   });
 
   it('goes on after a stall of ten seconds and more', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     await call.startStream();
     await call.audio.startRecording({ path: join(tempDir(), 'call.wav') });
     call.ticks(90);
@@ -106,8 +105,7 @@ describe('Call recorder', () => {
   });
 
   it('rejects a path that cannot be opened', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     await expect(call.audio.startRecording({ path: '/dev/null/call.wav' })).rejects.toMatchObject({
       code: 'recording_failed',
     });
@@ -115,8 +113,7 @@ describe('Call recorder', () => {
   });
 
   it('rejects a full disk, and the call continues', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     await expect(call.audio.startRecording({ path: '/dev/full' })).rejects.toThrow('ENOSPC');
     call.ticks(2);
     expect(call.rtp.sent.length).toBe(2);

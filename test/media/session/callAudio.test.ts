@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CODECS, openCall, PEER, Phone, read } from '../support/callHarness.ts';
+import { agentCall, CODECS, connectedCall, openCall, PEER, Phone, read } from '../support/callHarness.ts';
 import { createRandom, rootMeanSquare, tone, toneShare } from '../support/signals.ts';
 
 describe('Call audio', () => {
@@ -41,26 +41,21 @@ describe('Call audio', () => {
   });
 
   it('sends silence to the signalled address before any audio arrives', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     call.ticks(3);
     expect(call.rtp.sent.map(({ to }) => to)).toEqual([PEER, PEER, PEER]);
     expect(call.rtp.sent.every(({ bytes }) => bytes.subarray(12).every((byte) => byte === 0xff))).toBe(true);
   });
 
   it('sends the agent a frame every 20 ms, silence included, at consecutive positions', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     call.ticks(5);
     expect(link.positions).toEqual([0, 160, 320, 480, 640]);
     expect(link.audio).toEqual(new Array(800).fill(0));
   });
 
   it('gives the agent every word of the caller that arrived while the thread stood still', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     const random = createRandom(3);
     const words = Int16Array.from({ length: 2 * 8000 }, () => (random() - 0.5) * 20_000);
     const phone = new Phone(CODECS.PCMU, words);
@@ -109,9 +104,7 @@ describe('Call audio', () => {
   });
 
   it('reports the first packet of each direction once', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 500, 8000));
     call.ticks(2);
     expect(call.events).toEqual([]);
@@ -129,9 +122,7 @@ describe('Call audio', () => {
 
 describe('Renegotiation', () => {
   it('of a held call sends nothing, keeps the queued audio and advances the media clock', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     link.handler.audio(new Int16Array(800).fill(1000));
     link.handler.mark('end');
     call.ticks(2);
@@ -152,16 +143,12 @@ describe('Renegotiation', () => {
   });
 
   it('of a held call is reported to an agent that connects meanwhile', async () => {
-    const call = await openCall();
-    call.connect({ direction: 'inactive' });
-    const link = await call.startStream();
+    const { link } = await agentCall({ direction: 'inactive' });
     expect(link.messages).toEqual([{ isHeld: true }]);
   });
 
   it('to another codec and address keeps the stream to the agent and the totals', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     const narrow = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
     call.ticks(50, () => call.rtp.deliver(narrow.next()));
     const elsewhere = { address: '198.51.100.20', port: 5000 };
@@ -181,8 +168,7 @@ describe('Renegotiation', () => {
   });
 
   it('of the direction alone keeps the RTP stream', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     call.ticks(2);
     call.connect();
     call.ticks(2);
@@ -199,9 +185,7 @@ describe('Renegotiation', () => {
 });
 
 it('Call audio reports the same each time it is closed, and refuses requests afterwards', async () => {
-  const call = await openCall();
-  call.connect();
-  const link = await call.startStream();
+  const { call, link } = await agentCall();
   call.ticks(5);
   const report = await call.audio.close();
   expect(await call.audio.close()).toBe(report);

@@ -7,6 +7,7 @@ import { RtpReceiver } from '../../../src/media/session/rtpReceiver.ts';
 import { SrtpStream } from '../../../src/media/srtp/srtp.ts';
 import { RtpTransport } from '../../../src/media/transport/rtpTransport.ts';
 import {
+  agentCall,
   type CallHarness,
   CODECS,
   EVENTS,
@@ -103,9 +104,7 @@ it.each(
     { ...codec, ms: 1000 },
   ]),
 )('Packets of $ms ms of $encodingName are heard whole', async ({ ms, ...codec }) => {
-  const call = await openCall();
-  call.connect({ codec });
-  const link = await call.startStream();
+  const { call, link } = await agentCall({ codec });
   const phone = new Phone(codec, new Int16Array(480));
   const { sampleRateHz, maxBytesPer20Ms } = phone.codec.format;
   const samples = tone(sampleRateHz, 1000, (sampleRateHz * ms) / 1000);
@@ -121,9 +120,7 @@ it.each(
 });
 
 it('One packet of eight seconds among others does not keep those from being heard', async () => {
-  const call = await openCall();
-  call.connect();
-  const link = await call.startStream();
+  const { call, link } = await agentCall();
   const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
   call.ticks(50, () => call.rtp.deliver(phone.next()));
   call.rtp.deliver(phone.packet(0, new Uint8Array(MAX_PAYLOAD_BYTES)));

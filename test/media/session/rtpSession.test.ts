@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { parseRtcp } from '../../../src/media/rtcp/parse.ts';
 import { SrtpStream } from '../../../src/media/srtp/srtp.ts';
-import { CODECS, openCall, PEER, Phone, read } from '../support/callHarness.ts';
+import { agentCall, CODECS, connectedCall, openCall, PEER, Phone, read } from '../support/callHarness.ts';
 import { tone, toneShare } from '../support/signals.ts';
 
 describe('DTMF', () => {
   it('reports a digit once, when it is released', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 500, 8000));
     call.ticks(10, () => call.rtp.deliver(phone.next()));
     const start = phone.timestamp;
@@ -29,9 +27,7 @@ describe('DTMF', () => {
   });
 
   it('takes events that are a source of their own, and goes on hearing the audio', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 500, 8000));
     const keys = new Phone(CODECS.PCMU, new Int16Array(160));
     Object.assign(keys, { ssrc: 0x9999, sequenceNumber: 5 });
@@ -45,8 +41,7 @@ describe('DTMF', () => {
   });
 
   it('takes and sends events by a clock other than the codec’s', async () => {
-    const call = await openCall();
-    call.connect({ codec: CODECS.opus });
+    const call = await connectedCall({ codec: CODECS.opus });
     const phone = new Phone(CODECS.opus, tone(16_000, 500, 16_000));
     call.ticks(10, () => call.rtp.deliver(phone.next()));
     call.ticks(3, () => call.rtp.deliver(phone.packet(101, Uint8Array.of(6, 0x8a, 3, 32), 77)));
@@ -62,9 +57,7 @@ describe('DTMF', () => {
   });
 
   it('reports digits of the first source only', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     call.audio.receiveDtmf({ digit: '7', durationMs: 160 }, 'signalling');
     call.audio.receiveDtmf({ digit: '7', durationMs: 100 }, 'rtp');
     call.audio.receiveDtmf({ digit: '8', durationMs: 160 }, 'signalling');
@@ -75,9 +68,7 @@ describe('DTMF', () => {
   });
 
   it('sends digits in place of audio, which waits', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     link.handler.audio(new Int16Array(8000).fill(1000));
     link.handler.mark('end');
     let isOut = false;
@@ -114,9 +105,7 @@ describe('DTMF', () => {
 
 describe('RTP reception', () => {
   it('latches the source of the audio and refuses other sources', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     const nat = { address: '198.51.100.9', port: 61_000 };
     const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
     const other = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
@@ -139,8 +128,7 @@ describe('RTP reception', () => {
   });
 
   it('follows a re-INVITE though late packets of the old address arrive', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
     call.ticks(50, () => call.rtp.deliver(phone.next()));
     const moved = { address: '192.0.2.8', port: 5000 };
@@ -156,8 +144,7 @@ describe('RTP reception', () => {
   });
 
   it('listens to the signalled address again once another source is silent', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
     const nat = { address: '198.51.100.9', port: 61_000 };
     call.ticks(150, () => call.rtp.deliver(phone.next(), nat));
@@ -205,9 +192,7 @@ describe('RTP reception', () => {
     ['by its samples', [320]],
     ['by its samples at first', [...Array(15).fill(320), 160]],
   ])('hears G.722 whose timestamps count %s', async (_what, steps) => {
-    const call = await openCall();
-    call.connect({ codec: CODECS.G722 });
-    const link = await call.startStream();
+    const { call, link } = await agentCall({ codec: CODECS.G722 });
     const phone = new Phone(CODECS.G722, tone(16_000, 1000, 16_000));
     let timestamp = 0xffff_f000;
     call.ticks(150, (index) => {
@@ -220,9 +205,7 @@ describe('RTP reception', () => {
   });
 
   it('hears a peer whose packets alternate between two codecs', async () => {
-    const call = await openCall();
-    call.connect({ received: [CODECS.PCMU, CODECS.PCMA] });
-    const link = await call.startStream();
+    const { call, link } = await agentCall({ received: [CODECS.PCMU, CODECS.PCMA] });
     const samples = tone(8000, 1000, 8000);
     const phones = [new Phone(CODECS.PCMU, samples), new Phone(CODECS.PCMA, samples)];
     call.ticks(100, (index) => {
@@ -233,9 +216,7 @@ describe('RTP reception', () => {
   });
 
   it('follows a source that changes its SSRC', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
     call.ticks(50, () => call.rtp.deliver(phone.next()));
     Object.assign(phone, { ssrc: 0x9999, sequenceNumber: 7, timestamp: 12 });
@@ -244,9 +225,7 @@ describe('RTP reception', () => {
   });
 
   it('counts invalid packets and a flood, and plays the rest', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.startStream();
+    const { call, link } = await agentCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
     call.ticks(100, () => {
       call.rtp.deliver(phone.next());
@@ -287,8 +266,7 @@ describe('RTP reception', () => {
 
 describe('RTCP', () => {
   it('sends reports by schedule, report blocks and BYE', async () => {
-    const call = await openCall();
-    call.connect();
+    const call = await connectedCall();
     const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
     call.ticks(500, () => call.rtp.deliver(phone.next()));
     expect(call.rtcp.sent.length).toBeGreaterThanOrEqual(1);
@@ -306,8 +284,7 @@ describe('RTCP', () => {
   });
 
   it('is multiplexed with RTP when the peer asks for it', async () => {
-    const call = await openCall();
-    call.connect({ remote: { ...PEER, rtcpPort: PEER.port } });
+    const call = await connectedCall({ remote: { ...PEER, rtcpPort: PEER.port } });
     call.ticks(1);
     await call.audio.close();
     expect(call.rtcp.sent).toEqual([]);
@@ -327,9 +304,7 @@ describe('SRTP', () => {
   });
 
   it('protects both directions, and plain RTP is refused', async () => {
-    const call = await openCall();
-    call.connect({ srtp: { local: key(1), remote: key(2) } });
-    const link = await call.startStream();
+    const { call, link } = await agentCall({ srtp: { local: key(1), remote: key(2) } });
     link.handler.audio(tone(8000, 600, 16_000));
     const [phoneOut, phoneIn] = [new SrtpStream(key(2)), new SrtpStream(key(1))];
     const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));

@@ -271,3 +271,16 @@ export async function openCall(
     },
   };
 }
+
+/** Call audio that is connected to its peer. */
+export async function connectedCall(parameters?: Partial<MediaParameters>): Promise<CallHarness> {
+  const call = await openCall();
+  call.connect(parameters);
+  return call;
+}
+
+/** Call audio between its peer and an agent, whose end of the stream is `link`. */
+export async function agentCall(parameters?: Partial<MediaParameters>, target?: Partial<StreamTarget>) {
+  const call = await connectedCall(parameters);
+  return { call, link: await call.startStream(target) };
+}

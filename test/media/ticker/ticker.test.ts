@@ -29,27 +29,6 @@ it('Ticker visits each member every 20 ms from one timer, and has no timer witho
   expect(ticker.delays.total).toBe(7);
 });
 
-it('Ticker survives a failing visit, and lets the member be removed meanwhile', () => {
-  const clock = createSimulatedClock();
-  const failed: string[] = [];
-  let visits = 0;
-  const ticker: Ticker<string> = new Ticker<string>({
-    clock,
-    visit: (member) => {
-      if (member === 'bad') throw new Error('bad');
-      visits++;
-    },
-    onError: (_error, member) => {
-      failed.push(member);
-      ticker.remove(member);
-    },
-  });
-  ticker.add('bad');
-  ticker.add('good');
-  clock.advance(100);
-  expect([failed, visits]).toEqual([['bad'], 5]);
-});
-
 it('DelayHistogram gives percentiles of an interval from the difference of two copies', () => {
   const histogram = new DelayHistogram();
   histogram.add(50, 10);
