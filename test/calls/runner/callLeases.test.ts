@@ -62,29 +62,6 @@ describe('A running call', () => {
     expect(t.talkTimesMs).toEqual([15_000, 15_000, 5_000]);
   });
 
-  test('records the talk time of a bridged target from then on', async () => {
-    await answerCall();
-    t.clock.advance(10_000);
-    void transfer('sip:second@pbx.example');
-    await settle();
-    leg(1).legEvents.emit('answered', { atMs: 0 });
-    await settle();
-    for (const passedMs of [5_000, 15_000]) {
-      t.clock.advance(passedMs);
-      await settle();
-    }
-    expect(t.billed).toEqual([
-      [
-        [CALL.toNumber, 15_000],
-        ['sip:second@pbx.example', 5_000],
-      ],
-      [
-        [CALL.toNumber, 15_000],
-        ['sip:second@pbx.example', 15_000],
-      ],
-    ]);
-  });
-
   test('records no talk time for an inbound caller, only for the bridged target', async () => {
     const incoming = fakeLeg({ trunk: trunk('a') });
     t.legs.push(incoming);

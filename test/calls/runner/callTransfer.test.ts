@@ -122,55 +122,6 @@ describe('A blind transfer', () => {
     expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'transferred' }]);
   });
 
-  test('cancels the ringing target when the caller hangs up', async () => {
-    await answerCall();
-    void transfer(TO);
-    await settle();
-    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
-    await settle();
-    expect(actions()).toContainEqual(['hangup', 'a']);
-    leg(1).legEvents.emit('ended', { ...END, outcome: 'canceled', sip: null });
-    await settle();
-    expect(steps().at(-1)).toEqual(['failed', TO, 'failed', 'the caller hung up']);
-    expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'caller_hangup' }]);
-    expect(t.clock.pendingTimers()).toBe(0);
-  });
-
-  test.each<[string, LegEnd[], number, string, string]>([
-    ['is busy', [BUSY], 1, 'busy', 'busy: 486 Busy Here'],
-    [
-      'declines',
-      [{ outcome: 'declined', sip: { code: 603, reason: 'Decline' }, q850Cause: 21 }],
-      1,
-      'refused',
-      'declined: 603 Decline',
-    ],
-    [
-      'cannot be reached over any trunk',
-      [
-        { outcome: 'trunk_error', sip: { code: 503, reason: 'Unavailable' }, q850Cause: null },
-        { outcome: 'unreachable', sip: null, q850Cause: null },
-      ],
-      2,
-      'failed',
-      'unreachable',
-    ],
-  ])('returns the caller to the agent when the target %s', async (_what, ends, tried, outcome, reason) => {
-    await answerCall();
-    void transfer(TO);
-    await settle();
-    for (const [index, end] of ends.entries()) {
-      leg(index + 1).legEvents.emit('ended', end);
-      await settle();
-    }
-    expect(t.legs.length).toBe(1 + tried);
-    expect(steps().at(-1)?.slice(1)).toEqual([TO, outcome, reason]);
-    expect(t.log).toContainEqual(['transfer status', { status: 'failed', to: TO, outcome, reason }]);
-    expect(t.stored.transfer).toMatchObject({ mode: 'blind', to: TO, outcome, reason });
-    expect(t.runner.active).toBe(1);
-    await expect(transfer('+886223456780')).resolves.toBeNull();
-  });
-
   test.each([
     ['has no budget left', TO, false, 'no minutes are left'],
     ['may not call the target', 'sip:forbidden', true, 'This project may not call sip:forbidden'],

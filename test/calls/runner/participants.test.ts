@@ -202,26 +202,6 @@ describe('A participant', () => {
     ]);
   });
 
-  test('leaves with the caller, who is gone only then', async () => {
-    await withParticipant();
-    await perform('add_participant', { to: '+886223456781' });
-    await settle();
-    t.log.length = 0;
-    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
-    await settle();
-    expect(t.log.filter((entry) => (entry as string[])[0] === 'hangup')).toHaveLength(2);
-    expect(t.finished).toEqual([]);
-    ends(1, 'local_hangup');
-    ends(2, 'canceled');
-    await settle();
-    expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'caller_hangup' }]);
-    expect(events()).toEqual([
-      ['left', 'call_ended'],
-      ['left', 'call_ended'],
-    ]);
-    expect(t.clock.pendingTimers()).toBe(0);
-  });
-
   test('is billed beside the call', async () => {
     await withParticipant();
     t.clock.advance(15_000);
