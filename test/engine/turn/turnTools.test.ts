@@ -41,35 +41,6 @@ describe('Tools', () => {
     ]);
   });
 
-  test('return their result to the model, which answers with it', async () => {
-    const model = scriptedModel((_request, index) =>
-      index === 0
-        ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
-        : { text: 'It is on its way.' },
-    );
-    const ran: string[] = [];
-    const toolRunner = {
-      run: async (tool: Tool, args: string) => {
-        ran.push(`${tool.name} ${args}`);
-        return { ok: true, text: '{"status":"sent"}' };
-      },
-    };
-    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp], toolRunner });
-    expect(await conversation.say('Where is order 7?')).toBe('It is on its way.');
-    expect(ran).toEqual(['look_up {"order":"7"}']);
-    expect(
-      model.requests[1]?.messages.some(
-        (message) => message.role === 'tool' && message.content.includes('sent'),
-      ),
-    ).toBe(true);
-    expect(types(conversation.events())).toEqual([
-      'session_started',
-      'node_entered',
-      'tool_called',
-      'tool_result',
-    ]);
-  });
-
   test('are withheld from a model that keeps calling them', async () => {
     const model = scriptedModel((request) =>
       request.tools
@@ -125,24 +96,6 @@ describe('Tools', () => {
     const outputs = await conversation.turn({ kind: 'user_message', text: 'Bye' });
     expect(outputs.at(-1)).toMatchObject({ ended: 'end_call_tool' });
     expect(conversation.endings.length).toBe(1);
-  });
-
-  test('end_call leaves a newer session with the same id alive', async () => {
-    const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
-    const conversation = memoryEngine({
-      model,
-      pathway: withTool,
-      wrapSessions: (sessions) => ({
-        ...sessions,
-        async saveTurn(session, record) {
-          await sessions.saveTurn(session, record);
-          conversation.sessions.set('s', { ...session, instanceId: 'another', turn: 0 });
-        },
-      }),
-    });
-    await conversation.turn({ kind: 'user_message', text: 'Bye' });
-    expect(conversation.session().instanceId).toBe('another');
-    expect(conversation.endings).toEqual([]);
   });
 
   test('of the client are returned as calls, and their results are answered', async () => {
