@@ -10,7 +10,6 @@ import { openMediaHeaders, sealMedia } from '../../src/calls/numbers/callMedia.t
 import { chooseSubprotocol, type DialectName } from '../../src/dialects/index.ts';
 import { twilioSignature } from '../../src/dialects/twilioSignature.ts';
 import type { StreamHandler, StreamTarget } from '../../src/media/agentStream/streamClient.ts';
-import { acceptStream } from '../../src/streams/acceptStream.ts';
 import { createConnectStream } from '../../src/streams/connectStream.ts';
 import { detectLeaks } from '../support/leaks.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
@@ -235,30 +234,6 @@ describe('Stream client', () => {
     expect(clock.pendingTimers()).toBe(0);
     agent.resume();
     await answered;
-  });
-
-  test('carries a session to our own server', async () => {
-    const accepted = once(bot, 'connection') as Promise<[WebSocket]>;
-    const grant = { projectId: 'p', sessionId: 's', dialect: 'callway' } as const;
-    const streamed = accepted.then(([socket]) =>
-      acceptStream(socket, grant, { clock: systemClock, onListenerError: () => {} }),
-    );
-    const session = recordHandler();
-    const client = await connectStream(requestOf(targetOf('callway')), session.handler);
-    const stream = await streamed;
-    if (!stream) throw new Error('no stream');
-    const marked = new Promise((resolve) => stream.events.on('mark', resolve));
-    stream.play(Int16Array.of(7, 8));
-    stream.mark('said');
-    expect(await session.count(2)).toEqual([
-      ['audio', [7, 8]],
-      ['mark', 'said'],
-    ]);
-    const report = { name: 'said', playedSamples: 2, receivedSamples: 0, bufferDelayMs: 0 };
-    client.toAgent.mark({ ...report, outcome: 'played' });
-    expect(await marked).toEqual({ ...report, outcome: 'played' });
-    stream.close();
-    expect((await session.count(3))[2]).toEqual(['closed', { how: 'stopped', code: 1000, reason: '' }]);
   });
 });
 

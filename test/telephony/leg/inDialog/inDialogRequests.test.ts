@@ -233,17 +233,6 @@ test('A transfer succeeds by NOTIFY, and we hang up afterwards', async () => {
   expect(await call.ended).toMatchObject({ outcome: 'local_hangup' });
 });
 
-test('A BYE of the peer completes the transfer', async () => {
-  const transferred = call.leg.refer('sip:desk@pbx.example');
-  const refer = await rig.next(call.leg, 'REFER');
-  expect(header(refer, 'Refer-To')).toBe('<sip:desk@pbx.example>');
-  answer(refer, '202 Accepted');
-  await rig.phone.receivesNone(/^BYE/, 30);
-  await ask('BYE');
-  await transferred;
-  expect(await call.ended).toMatchObject({ outcome: 'remote_hangup' });
-});
-
 test('A failed transfer leaves the call unchanged, and another can follow', async () => {
   const failing = expect(call.leg.refer('+886911222333')).rejects.toMatchObject({
     code: 'transfer_failed',
