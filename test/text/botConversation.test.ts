@@ -74,8 +74,7 @@ function botCall({ refuses = false } = {}) {
       listener().say({ text, isLast, interruptible, language });
     },
     async end() {
-      await call.stream.hangUp();
-      await call.report;
+      await call.hangUp();
       conversation?.close();
       await new Promise((resolve) => setImmediate(resolve));
       return isClosed;

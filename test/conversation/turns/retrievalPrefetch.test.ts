@@ -146,8 +146,7 @@ describe('Retrieval prefetch in a call', () => {
     await made.stream.advance(100);
     await made.say('When do you open?', 600);
     await made.agentSpeaks();
-    await made.stream.hangUp();
-    await made.report;
+    await made.hangUp();
     expect(asked).toEqual([['project-1', 'opening hours', { topK: 3, scoreThreshold: 0.5 }]]);
   });
 

@@ -31,8 +31,7 @@ test('A checkpoint of the running turn is stored each second, and dropped with t
   await call.stream.advance(100);
   expect(stored.at(-1)).toBe('dropped');
   expect(stored.length).toBeLessThanOrEqual(6);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('Checkpoints that cannot be stored are logged at most every 10 s, and the session continues', async () => {
@@ -45,8 +44,7 @@ test('Checkpoints that cannot be stored are logged at most every 10 s, and the s
   await call.stream.advance(3000);
   expect(call.errors.length).toBeGreaterThan(0);
   expect(call.errors.length).toBeLessThanOrEqual(4);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().at(-1)).toBe('user: Hello.');
 });
 

@@ -123,8 +123,7 @@ describe('Answering machine detection', () => {
     expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
     expect(machineEvents(call)).toEqual([{ kind: 'voicemail', evidence: 'words' }]);
     expect(call.transcript().at(-1)).toBe('assistant: Please call us back.');
-    await call.stream.hangUp();
-    expect(await call.report).toMatchObject({ outcome: 'hung_up', answeredBy: 'machine' });
+    expect(await call.hangUp()).toMatchObject({ outcome: 'hung_up', answeredBy: 'machine' });
   });
 
   test('stores nothing that the machine says while the message is left', async () => {
@@ -155,8 +154,7 @@ describe('Answering machine detection', () => {
     expect(machineEvents(call)).toEqual([]);
     await call.stream.until(() => call.stream.commands.length > 0);
     expect(machineEvents(call)).toEqual([{ kind: 'voicemail', evidence: 'length' }]);
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
   });
 
   test('leaves no message while a colleague has the call', async () => {
@@ -186,8 +184,7 @@ describe('Answering machine detection', () => {
     call.stream.speak(tone(1000, 300));
     await call.stream.until(() => call.stream.commands.length > 0);
     expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
   });
 
   test('answers a call screening service like a person and stores an event', async () => {
@@ -231,8 +228,7 @@ describe('Answering machine detection', () => {
     await call.agentSpeaks();
     expect(call.voice.texts).toContain('Your clinic is calling.');
     expect(call.voice.texts).not.toContain('Never said.');
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
   });
 
   const SCREENED: PathwayInput = {
@@ -256,8 +252,7 @@ describe('Answering machine detection', () => {
     await call.stream.advance(400);
     call.stream.speak(tone(1000, 400));
     await call.stream.until(() => call.voice.texts.includes('Your clinic is calling.'), 4000);
-    await call.stream.hangUp();
-    expect(await call.report).toMatchObject({ outcome: 'closed', answeredBy: 'screening' });
+    expect(await call.hangUp()).toMatchObject({ outcome: 'closed', answeredBy: 'screening' });
   });
 
   test('says nothing in the pauses of a screening question', async () => {

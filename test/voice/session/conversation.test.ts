@@ -93,8 +93,7 @@ test('Turn latency ignores audio received before the session started', async () 
   await greeted(call);
   expect(lastMessage(call)?.latencyMs).toBeGreaterThanOrEqual(300);
   expect(lastMessage(call)?.latencyMs).toBeLessThan(500);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('An expected answer ends the turn sooner than an incomplete sentence', async () => {
@@ -146,8 +145,7 @@ test('Endpointing waits longer after the agent interrupted a number', async () =
   await call.stream.advance(800);
   await call.say('seven', 400);
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().filter((line) => line.startsWith('user'))).toEqual([
     'user: five',
     'user: six seven',
@@ -166,8 +164,7 @@ test('The first sentence is spoken while the model still writes', async () => {
   expect(call.voice.texts).toEqual(['Good morning to you.']);
   expect(call.isAgentSpeaking()).toBe(true);
   release();
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test.each(['phone', 'web'] as const)(
@@ -176,8 +173,7 @@ test.each(['phone', 'web'] as const)(
     const session = { projectId: PROJECT, sessionId: 's', channel };
     const call = simulatedCall({ answer: () => GREETING, session: { session } });
     await greeted(call);
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
     expect(call.model.requests[0]?.messages[0]?.content).toContain('Your words are spoken aloud');
   },
 );
@@ -197,6 +193,5 @@ test('An answer that is ready waits until a sound of the caller is known to be n
   expect(call.isAgentSpeaking()).toBe(false);
   await call.stream.advance(80);
   expect(call.isAgentSpeaking()).toBe(true);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });

@@ -63,8 +63,7 @@ test.each(['another that tells turns', 'one that takes whole utterances'])(
       left.length + call.sessionEvents.filter(({ type }) => type === 'provider_fallback').length,
     ).toBeGreaterThan(0);
     await greeted(call);
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
     expect(call.transcript().slice(1)).toEqual([`user: ${WORDS}`, 'assistant: Certainly.']);
   },
 );

@@ -21,8 +21,7 @@ test('A digit with an edge interrupts the agent and follows the edge', async () 
   call.stream.pressDigit('1');
   await call.stream.advance(200);
   expect(call.voice.texts.at(-1)).toBe('This is sales.');
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(eventsOf(call, 'dtmf')).toEqual([{ digits: '1' }]);
 });
 
@@ -30,8 +29,7 @@ test('Digits that were pressed before the session listened follow the edge of th
   const call = simulatedCall({ answer: () => GREETING, pathway, stream: { early: { digits: ['1'] } } });
   await call.stream.advance(4000);
   expect(call.voice.texts).toContain('This is sales.');
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(eventsOf(call, 'dtmf')).toEqual([{ digits: '1' }]);
 });
 
@@ -46,8 +44,7 @@ test('Digits wait for an agent that may not be interrupted', async () => {
   await call.stream.advance(4000);
   expect(call.voice.texts).toContain('This is sales.');
   expect(call.transcript()[0]).toBe(`assistant: ${LONG.text}`);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('Digits cancel an answer of which nothing was heard', async () => {
@@ -58,8 +55,7 @@ test('Digits cancel an answer of which nothing was heard', async () => {
   call.stream.pressDigit('1');
   await call.stream.advance(200);
   expect(call.voice.texts.at(-1)).toBe('This is sales.');
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('Speech before the digits is stored without an answer', async () => {
@@ -77,8 +73,7 @@ test('Speech before the digits is stored without an answer', async () => {
   call.stream.pressDigit('8');
   call.stream.pressDigit('#');
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().slice(1)).toEqual([
     'user: Well, let me see.',
     'user: 7',
@@ -109,8 +104,7 @@ test('Digits without an edge are collected until # or the inter-digit timeout', 
   call.stream.pressDigit('#');
   await greeted(call);
   expect(eventsOf(call, 'dtmf').at(-1)).toEqual({ digits: '7' });
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   const answers = call.memory.records.flatMap(({ messages }) =>
     messages.filter(({ role }) => role === 'assistant'),
   );
@@ -143,6 +137,5 @@ test('Digits that the node waits for are complete at once after a detour that re
     await call.stream.until(() => call.voice.texts.includes(said), 1000);
     await greeted(call);
   }
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });

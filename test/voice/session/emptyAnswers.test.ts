@@ -24,8 +24,7 @@ async function asked(
   await greeted(call);
   await call.say(QUESTION, 600);
   await call.stream.advance(6000);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   return call;
 }
 
@@ -70,8 +69,7 @@ describe('An empty answer of the model', () => {
       await greeted(call);
       expect(call.transcript().slice(1)).toEqual([`user: ${QUESTION}`, 'assistant: A person will call you.']);
       expect(call.stream.commands).toEqual([]);
-      await call.stream.hangUp();
-      await call.report;
+      await call.hangUp();
     },
   );
 
@@ -82,8 +80,7 @@ describe('An empty answer of the model', () => {
     call.stream.pressDigit('#');
     await greeted(call);
     expect(call.transcript().slice(1)).toEqual(['user: 4', `assistant: ${APOLOGY}`]);
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
   });
 
   test('after a tool call is requested once more', async () => {
@@ -126,8 +123,7 @@ describe('An empty answer of the model', () => {
 
   test('is accepted in a chat', async () => {
     const call = simulatedCall({ answer: () => ({}) });
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
     const chat = call.memory;
     const before = call.model.requests.length;
     expect(await chat.say('Hello.')).toBe('');

@@ -120,8 +120,7 @@ test('A failed transfer of a transfer node follows its failure edge', async () =
   await call.stream.until(() => call.stream.commands.length > 1);
   expect(call.voice.texts).toEqual(['They are all busy.', 'Goodbye.']);
   expect(call.stream.commands.at(-1)).toEqual({ kind: 'hangup' });
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('A caller who waits for a transfer hears how far it is, and the agent takes no turn', async () => {
@@ -152,8 +151,7 @@ test('A transfer over the API stops the agent within a word', async () => {
   await call.say('Hello? Who is there?', 1000);
   await call.stream.advance(5000);
   expect([call.isAgentSpeaking(), call.model.requests.length]).toEqual([false, 1]);
-  await call.stream.hangUp();
-  expect(await call.report).toMatchObject({ outcome: 'transferred', interruptions: 0 });
+  expect(await call.hangUp()).toMatchObject({ outcome: 'transferred', interruptions: 0 });
 });
 
 test('A session that was ended over the API makes the agent hang up', async () => {

@@ -38,8 +38,7 @@ test('A model that is down takes the node’s fallback edge', async () => {
   await greeted(call);
   expect(call.transcript().slice(1)).toEqual(['user: I want a table.', 'assistant: A person will call you.']);
   expect(call.stream.commands).toEqual([]);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('A model that is down at the greeting leads to the apology', async () => {
@@ -62,8 +61,7 @@ test('Speech synthesis is retried once, then the fallback vendor speaks', async 
   await greeted(call);
   expect(fallbackSpeech.texts).toEqual(['I am the machine.']);
   expect(lastMessage(call)?.content).toBe('I am the machine.');
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('An answer that no vendor can speak is stored as unheard, with an error event', async () => {
@@ -73,8 +71,7 @@ test('An answer that no vendor can speak is stored as unheard, with an error eve
   await call.say('Who are you?', 600);
   await call.stream.advance(1000);
   expect(call.transcript().at(-1)).toBe('assistant: ');
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.sessionEvents).toMatchObject([
     { type: 'error', data: { code: 'speech_failed', message: 'The voice is down' } },
   ]);
@@ -109,8 +106,7 @@ test('A recognizer that is down makes the agent ask for DTMF digits', async () =
   expect(lastMessage(call)?.content).toContain('keys of your phone');
   expect(lastMessage(call)?.latencyMs).toBeLessThan(1000);
   expect(eventsOf(call, 'error')).toEqual([{ code: 'transcription_failed', message: 'not installed' }]);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('Speech without words is reprompted, a cough is not', async () => {
@@ -127,8 +123,7 @@ test('Speech without words is reprompted, a cough is not', async () => {
   await greeted(call);
   expect(lastMessage(call)?.content).toContain('I did not catch that');
   expect(eventsOf(call, 'silence')).toEqual([]);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('What a recognizer writes for a sound is speech without words', async () => {
@@ -138,6 +133,5 @@ test('What a recognizer writes for a sound is speech without words', async () =>
   await greeted(call);
   expect(lastMessage(call)?.content).toContain('I did not catch that');
   expect(call.model.requests).toHaveLength(1);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });

@@ -26,8 +26,7 @@ test('A filler covers a long wait for the greeting, and again 8 s after its begi
   expect(call.voice.texts).toEqual([FILLER]);
   await call.agentFallsSilent();
   expect(await silenceMs(call)).toBeCloseTo(8000 - 3 * WORD_MS, -2);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('A filler covers a pause in the middle of an answer, which continues after it', async () => {
@@ -51,8 +50,7 @@ test('A filler covers a pause in the middle of an answer, which continues after 
   goOn();
   await call.agentFallsSilent();
   await call.stream.advance(2000);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript()).toEqual([`assistant: Let me look into that. ${FILLER} And so it is.`]);
 });
 
@@ -67,8 +65,7 @@ test('Fillers repeat, but not while the agent is on hold', async () => {
   call.stream.putOnHold(false);
   expect(soundMs(call.stream.agentAudio())).toBeCloseTo(7 * WORD_MS + 3 * WORD_MS, -2);
   expect(await silenceMs(call)).toBeGreaterThan(3900);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('An interrupted filler is stored as heard, and what the caller said before it is kept', async () => {
@@ -107,8 +104,7 @@ test('A filler is stored even when the answer fails', async () => {
   await call.agentFallsSilent();
   fail();
   await call.stream.until(() => call.stream.commands.length > 0);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().slice(1)).toEqual([
     'user: Who are you?',
     `assistant: ${FILLER}`,

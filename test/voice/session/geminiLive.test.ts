@@ -36,8 +36,7 @@ test('Gemini greets, hears and answers by the Live API', async () => {
   await greeted(call);
   await call.say('', 1000);
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(server.dialed).toEqual([
     'wss://live.example/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent?key=secret-key',
   ]);
@@ -74,8 +73,7 @@ test('A move opens a session with the next node’s prompt and tools, which is t
   await greeted(call);
   await call.say('', 1000);
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(server.dialed).toHaveLength(2);
   expect(server.of('setup')[1]).toMatchObject({
     systemInstruction: { parts: [{ text: expect.stringContaining('Ask for the date.') }] },
@@ -104,8 +102,7 @@ test('Results of tools are tool responses, and the same session goes on', async 
   await greeted(call);
   await call.say('', 1000);
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(eventsOf(call, 'variable_set')).toMatchObject([{ name: 'city', value: 'Graz' }]);
   expect(server.dialed).toHaveLength(1);
   expect(server.of('toolResponse')).toEqual([
@@ -125,8 +122,7 @@ test('An interruption stops the model, which is told what was heard', async () =
   expect(server.kinds()).not.toContain('activityStart');
   await call.say('', 1000);
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   const [heard] = eventsOf(call, 'barge_in').map(({ heardText }) => heardText);
   expect(heard).toBe('One two three');
   expect(JSON.stringify(server.of('clientContent').at(-1))).toContain(
@@ -149,8 +145,7 @@ test('A connection that is about to end is made again for the next answer', asyn
   server.close(1001);
   await call.say('', 1000);
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(server.dialed).toHaveLength(2);
   expect(call.sessionEvents).toEqual([]);
   expect(call.transcript().at(-1)).toBe('assistant: Ten euros.');

@@ -44,38 +44,10 @@ test('An interruption stops the agent within a frame, and the history keeps what
   expect(await call.report).toMatchObject({ interruptions: 1, falseInterruptions: 0 });
 });
 
-test('Captions follow the words of both sides as they are heard', async () => {
-  const call = simulatedCall({
-    answer: (index) => [LONG, { text: 'Of course.' }][index] ?? {},
-    stream: { captions: true },
-  });
-  await call.agentSpeaks();
-  await call.stream.advance(1500);
-  await call.say('No I want something else.', 1000);
-  for (const text of ['No I', 'No I', 'No I want']) call.caller.hearInterim(text);
-  await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
-  const { captions } = call.stream;
-  expect(captions.filter(({ speaker, isFinal }) => speaker === 'caller' && !isFinal)).toEqual([
-    { speaker: 'caller', text: 'No I', isFinal: false },
-    { speaker: 'caller', text: 'No I want', isFinal: false },
-  ]);
-  expect(captions.filter(({ isFinal }) => isFinal)).toEqual([
-    { speaker: 'agent', text: 'One two three four. Five six', isFinal: true },
-    { speaker: 'caller', text: 'No I want something else.', isFinal: true },
-    { speaker: 'agent', text: 'Of course.', isFinal: true },
-  ]);
-  const first = captions.filter(({ speaker, isFinal }) => speaker === 'agent' && !isFinal);
-  expect(first.length).toBeGreaterThan(3);
-  for (const { text } of first) expect(`${LONG.text} Of course.`).toContain(text);
-});
-
 test('A message says that what was heard is estimated where the peer reports nothing', async () => {
   const call = simulatedCall({ answer: () => LONG, stream: { isMute: true, isHeardEstimated: true } });
   await call.agentSpeaks();
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.memory.records.flatMap(({ messages }) => messages)).toMatchObject([
     { role: 'assistant', heard: 'estimated' },
   ]);
@@ -90,8 +62,7 @@ test('An interruption aborts the model request', async () => {
   await greeted(call);
   expect(call.model.abortedRequests()).toBe(1);
   expect(call.transcript()[0]).toBe('assistant: One');
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test.each([
@@ -120,8 +91,7 @@ test('A short backchannel does not pause the agent, a short objection interrupts
     await call.say(text, 240);
     await call.stream.advance(300);
     const wasStopped = !call.isAgentSpeaking();
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
     return wasStopped;
   };
   expect(await heard('okay')).toBe(false);
@@ -133,8 +103,7 @@ test('A node may forbid interruptions, or require longer speech', async () => {
   await call.agentSpeaks();
   await call.say('No I want something else.', 1500);
   expect(call.isAgentSpeaking()).toBe(true);
-  await call.stream.hangUp();
-  expect(await call.report).toMatchObject({ interruptions: 0 });
+  expect(await call.hangUp()).toMatchObject({ interruptions: 0 });
 
   const patient = simulatedCall({ answer: () => LONG, pathway: nodeWith({ interruptAfterMs: 1500 }) });
   await patient.agentSpeaks();
@@ -142,8 +111,7 @@ test('A node may forbid interruptions, or require longer speech', async () => {
   expect(patient.isAgentSpeaking()).toBe(true);
   await patient.say('something else.', 400);
   expect(patient.isAgentSpeaking()).toBe(false);
-  await patient.stream.hangUp();
-  await patient.report;
+  await patient.hangUp();
 });
 
 test('A short answer over the agent’s last words is answered', async () => {
@@ -179,8 +147,7 @@ test('A caller behind a peer that reports no marks is answered', async () => {
   await call.say('I would like a table.', 1200);
   await greeted(call);
   await call.stream.advance(3000);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript()).toEqual([
     'assistant: Hello there. How can I help you?',
     'user: I would like a table.',
@@ -192,8 +159,7 @@ test('Hanging up truncates the answer to what was heard', async () => {
   const call = simulatedCall({ answer: () => LONG });
   await call.agentSpeaks();
   await call.stream.advance(1000);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(lastMessage(call)).toMatchObject({
     content: 'One two three',
     generatedText: LONG.text,
@@ -215,8 +181,7 @@ test('Speech while a played answer is being stored is not an interruption', asyn
   await call.say('Thank you very much.', 900);
   saves.release();
   await greeted(call);
-  await call.stream.hangUp();
-  expect(await call.report).toMatchObject({ interruptions: 0 });
+  expect(await call.hangUp()).toMatchObject({ interruptions: 0 });
   expect(call.transcript().slice(1)).toEqual([
     'user: What time is it?',
     'assistant: It is noon.',
@@ -256,8 +221,7 @@ test.each([240, 320, 400, 480, 560, 720])(
     // The speech that interrupts, and the 5 ms of the fade.
     expect(agentMs() - before).toBeLessThanOrEqual(405);
     await call.stream.advance(2500);
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
     const said = call.transcript().filter((line) => line.startsWith('user: '));
     expect(said.map((line) => line.slice('user: '.length)).join(' ')).toBe('yes but not on Monday');
   },
@@ -293,8 +257,7 @@ test('A node’s interruption policy holds until its words were heard, though th
   await call.say('No I want something else.', 1000);
   expect(call.isAgentSpeaking()).toBe(false);
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(eventsOf(call, 'barge_in')).toEqual([
     expect.objectContaining({
       heardText: expect.stringMatching(/^This call is being recorded for quality\.\s+One two/),
@@ -324,6 +287,5 @@ test('The words that the model says for the next node follow that node’s inter
   await call.stream.advance(300);
   await call.say('No I want something else.', 1500);
   expect(call.isAgentSpeaking()).toBe(true);
-  await call.stream.hangUp();
-  expect(await call.report).toMatchObject({ interruptions: 0 });
+  expect(await call.hangUp()).toMatchObject({ interruptions: 0 });
 });

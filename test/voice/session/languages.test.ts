@@ -112,8 +112,7 @@ test('An answer that was prepared in another language is prepared anew', async (
 test('A session that continues on another stream is heard and answered as its agent says', async () => {
   const { call, told, voice, hear } = await bilingual('agent', SPEECH);
   await hear('我想訂位', 'zh');
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect([told.length, voice.requests.length]).toEqual([1, 2]);
   const resumed = await bilingual('agent', SPEECH, {
     session: { isResumed: true },
@@ -138,8 +137,7 @@ test('An answer that was prepared in another language than the words turn out to
   recognizer.emit({ type: 'final', transcript: { text: 'Taxi.', language: 'zh' } });
   recognizer.emit({ type: 'end_of_turn' });
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(voice.requests.map((request) => request.voice.language)).toEqual(['en', 'en', 'zh-TW']);
   expect(call.transcript().slice(1)).toEqual(['user: Taxi.', 'assistant: Certainly.']);
 });

@@ -35,8 +35,7 @@ test('An answer prepared at the eager end is played at once when the end is sure
   await call.stream.advance(60);
   expect(call.isAgentSpeaking()).toBe(true);
   await call.agentFallsSilent();
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.model.requests).toHaveLength(2);
   expect(call.transcript().slice(1)).toEqual(['user: a table', 'assistant: Certainly.']);
   const { latencyMs = 0, latencyParts } = lastMessage(call) ?? {};
@@ -57,8 +56,7 @@ test('An answer prepared too early leaves no trace', async () => {
     recognizer.emit({ type: 'end_of_turn' });
     await greeted(call);
   }
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().slice(1, 3)).toEqual(['user: a table for two', 'assistant: Certainly.']);
   const answers = call.memory.records
     .flatMap(({ messages }) => messages)
@@ -94,8 +92,7 @@ test('An answer that a transfer overtakes before it could begin leaves the calle
   await call.stream.advance(100);
   store();
   await call.stream.advance(500);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.model.requests).toHaveLength(1);
   expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: a table']);
 });
@@ -111,8 +108,7 @@ test('Without turn events, 150 ms after words that look complete an answer is pr
   expect(call.model.requests).toHaveLength(2);
   expect(call.isAgentSpeaking()).toBe(false);
   await call.agentSpeaks();
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(lastMessage(call)?.latencyParts).toMatchObject({ preemptive: 'committed' });
 });
 
@@ -126,8 +122,7 @@ test('A model that fails before the end is sure is asked again', async () => {
   await call.stream.advance(200);
   recognizer.emit({ type: 'end_of_turn' });
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().slice(1)).toEqual(['user: a table', 'assistant: Certainly.']);
   expect(call.memory.events().filter(({ type }) => type === 'error')).toEqual([]);
 });
@@ -159,8 +154,7 @@ test('A tool of the project runs once the end is sure', async () => {
   recognizer.emit({ type: 'end_of_turn' });
   await greeted(call);
   expect(runs).toBe(1);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('A caller who hangs up while an answer is prepared is kept with their words, once', async () => {
@@ -170,7 +164,6 @@ test('A caller who hangs up while an answer is prepared is kept with their words
   await says(call, () => recognizer.final('never mind'));
   recognizer.emit({ type: 'eager_end' });
   await call.stream.advance(100);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().slice(1)).toEqual(['user: never mind']);
 });

@@ -14,8 +14,7 @@ test('A message names the provider of its recognition or synthesis, digits name 
   for (const digit of ['4', '#']) call.stream.pressDigit(digit);
   await greeted(call);
   await call.say('By the window.', 900);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   const recognition = call.caller.name;
   const synthesis = call.voice.name;
   expect(speechOf(call)).toEqual([
@@ -34,7 +33,6 @@ test('A message names the fallback voice that spoke it', async () => {
   const call = simulatedCall({ answer: () => GREETING, fallbackSpeech });
   call.voice.failures = 4;
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(speechOf(call)).toEqual([[GREETING.text, { synthesis: fallbackSpeech.name }]]);
 });

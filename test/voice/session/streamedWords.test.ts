@@ -62,8 +62,7 @@ test.each([true, false])(
     await greeted(call);
     await call.say('', 300);
     await call.stream.advance(9000);
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
     expect(call.transcript().join('\n')).not.toMatch(/sorry|repeat/i);
     expect(call.model.requests.length).toBeLessThanOrEqual(2);
   },

@@ -15,8 +15,7 @@ test('A supervisor’s text is said as it is once the agent is silent, and is th
   await greeted(call);
   expect(call.voice.texts.at(-1)).toBe('A colleague {{ name }} is on the way.');
   expect(call.model.requests).toHaveLength(1);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript()).toEqual([
     `assistant: ${GREETING.text}`,
     'assistant: A colleague {{ name }} is on the way.',
@@ -34,8 +33,7 @@ test('A supervisor’s instruction reaches the model from the next turn on, and 
     await greeted(call);
     expect(toldTo(call)).toContain('Offer {{ ten }} percent.');
   }
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().join()).not.toContain('percent');
 });
 
@@ -62,8 +60,7 @@ test('An instruction that a lost agent has not stored reaches the one that takes
   await greeted(next);
   expect(toldTo(next).match(/Offer \d percent/g)).toEqual([1, 2, 3].map((n) => `Offer ${n} percent`));
   for (const call of [lost, next]) {
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
   }
 });
 
@@ -77,8 +74,7 @@ test('Words of supervisors are reported when they are begun, each once', async (
   expect([call.isAgentSpeaking(), call.voice.texts.at(-1)]).toEqual([true, 'Words 1.']);
   await call.stream.until(() => reported().length === 2);
   expect([call.isAgentSpeaking(), call.voice.texts.at(-1)]).toEqual([true, 'Words 2.']);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(reported()).toEqual([1, 2]);
 });
 
@@ -100,8 +96,7 @@ test('A paused agent stops at once and keeps what the caller says; resumed, it a
   call.stream.control({ kind: 'pause', isPaused: false });
   await greeted(call);
   expect(call.voice.texts.at(-1)).toBe(ANSWER.text);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().filter((message) => message.startsWith('user'))).toHaveLength(1);
 });
 
@@ -120,8 +115,7 @@ test.each([
   call.stream.control({ kind: 'pause', isPaused: false });
   await greeted(call);
   expect(call.voice.texts.join(' ')).toBe(GREETING.text);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('A takeover stops the agent at once; given the call back, it knows and goes on', async () => {
@@ -139,8 +133,7 @@ test('A takeover stops the agent at once; given the call back, it knows and goes
   expect(toldTo(call)).toContain('spoke with the person for 35 s');
   await call.stream.advance(3000);
   expect(call.voice.texts.join()).not.toContain('Of no use');
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().join()).not.toContain('colleague');
 });
 
@@ -155,8 +148,7 @@ test('A transfer that fails during a takeover is told when the agent has the cal
   call.stream.control({ kind: 'takeover', isTakenOver: false });
   await greeted(call);
   expect(call.voice.texts.join(' ')).toContain('could not reach anyone');
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });
 
 test('A message that the person typed is answered once neither party speaks', async () => {
@@ -167,8 +159,7 @@ test('A message that the person typed is answered once neither party speaks', as
   expect(call.model.requests).toHaveLength(1);
   await greeted(call);
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript()).toEqual([
     `assistant: ${GREETING.text}`,
     'user: When do you close?',
@@ -185,8 +176,7 @@ test('The agent goes on when it is asked to, and stops when it is asked to', asy
   call.stream.request({ kind: 'stop' });
   await call.stream.advance(200);
   expect(call.isAgentSpeaking()).toBe(false);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   const [, answer] = call.transcript();
   expect(answer).toMatch(/^assistant: We/);
   expect(answer).not.toContain('nine');
@@ -203,6 +193,5 @@ test('During a takeover nothing of the agent is said, whatever it is asked', asy
   call.stream.control({ kind: 'takeover', isTakenOver: false });
   await greeted(call);
   expect(toldTo(call)).toContain('spoke with the person for 3 s');
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 });

@@ -101,8 +101,7 @@ async function converse(call: SimulatedCall, ...utterances: readonly string[]): 
     await call.say(text, 1000);
     await greeted(call);
   }
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
 }
 
 /** Who heard the caller, or spoke, in each message. */

@@ -9,14 +9,41 @@ import { eventsOf, GREETING, greeted, simulatedCall, WITH_FALLBACK } from '../su
 const silentAgent = (options: Partial<Parameters<typeof simulatedCall>[0]> = {}) =>
   simulatedCall({ answer: (index) => (index === 0 ? GREETING : { hang: true }), ...options });
 
-test('Words without an answer are stored when the caller hangs up', async () => {
+/** What is said, for how long, and the pause after it. */
+type Said = [text: string, durationMs: number, pauseMs: number];
+
+test.each<[string, Said[], requests: number, stored: string]>([
+  ['Words without an answer', [['I would like a table.', 900, 1500]], 2, 'I would like a table.'],
+  ['An utterance that looks incomplete', [['Never mind, and', 900, 500]], 1, 'Never mind, and'],
+  ['An utterance without a transcript', [['Never mind. Goodbye.', 900, 0]], 1, 'Never mind. Goodbye.'],
+  [
+    'An utterance with a pause',
+    [
+      ['Never mind, and', 900, 400],
+      ['thank you.', 600, 0],
+    ],
+    1,
+    'Never mind, and thank you.',
+  ],
+  [
+    'A turn that was cancelled and what followed',
+    [
+      ['I would like a table.', 900, 1200],
+      ['For two, and', 900, 500],
+    ],
+    2,
+    'I would like a table. For two, and',
+  ],
+])('%s is stored as a whole when the caller hangs up', async (_what, said, requests, stored) => {
   const call = silentAgent();
   await greeted(call);
-  await call.say('I would like a table.', 900);
-  await call.stream.advance(1500);
-  await call.stream.hangUp();
-  await call.report;
-  expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: I would like a table.']);
+  for (const [text, durationMs, pauseMs] of said) {
+    await call.say(text, durationMs);
+    await call.stream.advance(pauseMs);
+  }
+  await call.hangUp();
+  expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, `user: ${stored}`]);
+  expect(call.model.requests).toHaveLength(requests);
 });
 
 test('Digits without an answer are stored when the caller hangs up', async () => {
@@ -25,32 +52,9 @@ test('Digits without an answer are stored when the caller hangs up', async () =>
   call.stream.pressDigit('4');
   call.stream.pressDigit('#');
   await call.stream.advance(500);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().at(-1)).toBe('user: 4');
   expect(eventsOf(call, 'dtmf')).toMatchObject([{ digits: '4' }]);
-});
-
-test('An utterance without an end of turn is stored when the caller hangs up', async () => {
-  const call = silentAgent();
-  await greeted(call);
-  await call.say('Never mind, and', 900);
-  // Its transcript is known and looks incomplete.
-  await call.stream.advance(500);
-  await call.stream.hangUp();
-  await call.report;
-  expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: Never mind, and']);
-  expect(call.model.requests).toHaveLength(1);
-});
-
-test('An utterance without a transcript is transcribed and stored when the caller hangs up', async () => {
-  const call = silentAgent();
-  await greeted(call);
-  await call.say('Never mind. Goodbye.', 900);
-  await call.stream.hangUp();
-  await call.report;
-  expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: Never mind. Goodbye.']);
-  expect(call.model.requests).toHaveLength(1);
 });
 
 test('An utterance during the storing of the last answer is stored when the caller hangs up', async () => {
@@ -75,17 +79,6 @@ test('An utterance during the storing of the last answer is stored when the call
   ]);
 });
 
-test('An utterance with a pause is stored as a whole when the caller hangs up', async () => {
-  const call = silentAgent();
-  await greeted(call);
-  await call.say('Never mind, and', 900);
-  await call.stream.advance(400);
-  await call.say('thank you.', 600);
-  await call.stream.hangUp();
-  await call.report;
-  expect(call.transcript().at(-1)).toBe('user: Never mind, and thank you.');
-});
-
 test('An utterance over the agent is stored after the truncated answer when the caller hangs up', async () => {
   const call = simulatedCall({
     answer: () => ({ text: 'One two three four. Five six seven eight nine ten.' }),
@@ -93,8 +86,7 @@ test('An utterance over the agent is stored after the truncated answer when the 
   await call.agentSpeaks();
   await call.stream.advance(900);
   await call.say('Stop that please.', 500);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().at(-1)).toBe('user: Stop that please.');
   expect(call.transcript().at(0)).toMatch(/^assistant: One two/);
 });
@@ -104,8 +96,7 @@ test('A last utterance that cannot be transcribed does not delay the end of the 
   await greeted(failing);
   failing.caller.fail = new Error('away');
   await failing.say('Goodbye.', 900);
-  await failing.stream.hangUp();
-  await failing.report;
+  await failing.hangUp();
   expect(failing.errors).toHaveLength(1);
   expect(failing.transcript()).toHaveLength(1);
 
@@ -120,18 +111,6 @@ test('A last utterance that cannot be transcribed does not delay the end of the 
   expect(hanging.transcript()).toHaveLength(1);
 });
 
-test('The words of a cancelled turn and what followed are stored when the caller hangs up', async () => {
-  const call = silentAgent();
-  await greeted(call);
-  await call.say('I would like a table.', 900);
-  await call.stream.advance(1200);
-  await call.say('For two, and', 900);
-  await call.stream.advance(500);
-  await call.stream.hangUp();
-  await call.report;
-  expect(call.transcript().at(-1)).toBe('user: I would like a table. For two, and');
-});
-
 test('Words over the agent are stored before the digits that follow them', async () => {
   const call = simulatedCall({
     answer: (index) =>
@@ -143,8 +122,7 @@ test('Words over the agent are stored before the digits that follow them', async
   call.stream.pressDigit('4');
   call.stream.pressDigit('#');
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().slice(1)).toEqual(['user: Stop that please.', 'user: 4', 'assistant: Thank you.']);
 });
 
@@ -169,8 +147,7 @@ test('Words and the digits after them keep their order when their turn is not st
   call.stream.pressDigit('4');
   call.stream.pressDigit('#');
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.errors).toHaveLength(1);
   expect(call.transcript().slice(1)).toEqual([
     'user: Stop that please.',
@@ -196,8 +173,7 @@ test('A turn that waits for the one before it is replaced by the next', async ()
   expect(call.model.requests).toHaveLength(1);
   saves.release();
   await greeted(call);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.model.requests).toHaveLength(2);
   expect(call.transcript().slice(1)).toEqual([
     'user: A table please. For two, please.',
@@ -238,8 +214,7 @@ describe('Words after the last turn', () => {
     await call.memory.engine.end('project-1', 's', 'api_end');
     await call.say('Goodbye.', 400);
     await call.stream.until(() => call.stream.commands.length > 0);
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
     expect(call.transcript().at(-1)).toBe('user: Never mind. Goodbye.');
     expect(call.memory.sessions.size).toBe(0);
   });
@@ -251,8 +226,7 @@ describe('Words after the last turn', () => {
     call.stream.reportTransfer({ status: 'begun', to: '+886212345678' });
     await call.say('Hello, who is there?', 900);
     await call.stream.advance(3000);
-    await call.stream.hangUp();
-    await call.report;
+    await call.hangUp();
     expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: Never mind.']);
   });
 
@@ -284,8 +258,7 @@ test('The words of a turn that failed after the session ended are stored', async
   await call.memory.engine.end('project-1', 's', 'api_end');
   fail();
   await call.stream.until(() => call.stream.commands.length > 0);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.transcript().slice(1)).toEqual(['user: Where are you?']);
 });
 
@@ -307,8 +280,7 @@ test('Words of two turns that were not stored are stored with the next one', asy
   await call.say('Where are you?', 600);
   await call.agentSpeaks();
   await call.stream.until(() => call.stream.commands.some(({ kind }) => kind === 'hangup'));
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.errors).toHaveLength(2);
   expect(call.transcript()[1]).toBe('user: Where are you?');
   expect(call.transcript().filter((line) => line.startsWith('user'))).toHaveLength(1);
@@ -354,8 +326,7 @@ test.each([
   }
   for (const answer of late) answer();
   await call.stream.advance(4000);
-  await call.stream.hangUp();
-  await call.report;
+  await call.hangUp();
   expect(call.errors.join()).toMatch(/answered \d{4,5} ms after the caller's last word/);
   const words = call.transcript().filter((line) => !line.includes('Sorry') && !line.includes(GREETING.text));
   expect(words).toEqual(expected);

@@ -85,15 +85,6 @@ test('A resume before the peer has reported the pause continues at the paused po
   expect(soundMs(stream.agentAudio())).toBeCloseTo(1205, 0);
 });
 
-test('Time on hold does not count as heard', async () => {
-  const { stream, speech, playout, ended } = agentSpeech({ isMute: true }, () => true);
-  speech.say('One two three.');
-  speech.finish();
-  await stream.advance(20_000);
-  expect(playout.hasStarted).toBe(false);
-  expect(ended()).toBeUndefined();
-});
-
 test('A stop while paused, or before the first sample, ends the speech at once', async () => {
   const paused = agentSpeech();
   paused.speech.say('One two three four.');

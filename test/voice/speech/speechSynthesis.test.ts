@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/values/clock.ts';
-import { createBreakers } from '../../../src/models/failover/circuitBreaker.ts';
 import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
 import {
   createSpeechCache,
@@ -77,41 +76,6 @@ test('A stream whose rate speech cannot be resampled to is refused', () => {
     onFailure: () => undefined,
   };
   expect(() => new SpeechSynthesis(deps, 11_025)).toThrow(/11025/);
-});
-
-test('A vendor without sound after 4 s is replaced by the fallback, and skipped for a while', async () => {
-  const clock = createSimulatedClock();
-  const fallback = scriptedVoice(8000, 7000);
-  let requests = 0;
-  const voice = scriptedVoice();
-  const hanging: TextToSpeech = {
-    ...voice,
-    async *synthesize(request, signal) {
-      requests += 1;
-      await hang(signal);
-      yield* voice.synthesize(request, signal);
-    },
-  };
-  const failures: unknown[] = [];
-  const onFailure = (error: unknown) => failures.push(error);
-  const { speak } = synthesisOf(hanging, {
-    fallbacks: [fallback],
-    clock,
-    onFailure,
-    breakers: createBreakers(clock),
-  });
-  const first = speak('One.');
-  clock.advance(3999);
-  expect(fallback.texts).toEqual([]);
-  clock.advance(1);
-  await first;
-  await speak('Two.');
-  expect([requests, fallback.texts, failures.length]).toEqual([1, ['One.', 'Two.'], 1]);
-  clock.advance(5000);
-  const third = speak('Three.');
-  clock.advance(4000);
-  await third;
-  expect([requests, fallback.texts.length]).toEqual([2, 3]);
 });
 
 test.each([

@@ -126,68 +126,6 @@ describe('A text that is spoken while it is written', () => {
     expect(fallbackVoice.texts).toEqual(['four five.']);
   });
 
-  test('is left to the fallback after 1.5 s without a sound', async () => {
-    const { clock, synthesizer, fallbackVoice, stream, speech } = streamedSpeech();
-    synthesizer.isManual = true;
-    speech.write('Hello there. ');
-    speech.finish();
-    await stream.advance(20);
-    clock.advance(1500);
-    await stream.advance(40);
-    expect(fallbackVoice.texts).toEqual(['Hello there.']);
-    expect(synthesizer.requests[0]?.isCancelled).toBe(true);
-  });
-
-  test('is left when its speech does not end', async () => {
-    const { synthesizer, fallbackVoice, stream, speech } = streamedSpeech();
-    synthesizer.isManual = true;
-    speech.say('Hi.');
-    await stream.advance(20);
-    for (let n = 0; n < 20; n++)
-      synthesizer.requests[0]?.emit({ type: 'samples', samples: new Int16Array(8000).fill(900) });
-    await stream.advance(40);
-    expect(synthesizer.requests[0]?.isCancelled).toBe(true);
-    expect(fallbackVoice.texts).toEqual([]);
-  });
-
-  test('is given to the vendor eight seconds ahead of what is heard', async () => {
-    const { clock, synthesizer, stream, speech } = streamedSpeech();
-    const words = Array.from({ length: 400 }, (_, n) => `word${n} `);
-    for (const word of words) speech.write(word);
-    speech.finish();
-    const given = () => synthesizer.requests[0]?.text.trim().split(' ').length ?? 0;
-    await stream.advance(40);
-    // Words of the usual pace take more than twice the time of these.
-    expect(given()).toBeGreaterThan(15);
-    expect(given()).toBeLessThan(60);
-    for (let n = 0; n < 400 && speech.playout.isDrained === false; n++) {
-      await stream.advance(200);
-      clock.advance(200);
-      expect(given() * STREAMED_WORD_MS).toBeLessThan(n * 200 + 12_000);
-    }
-    expect(given()).toBe(400);
-    expect(synthesizer.requests[0]?.text).toBe(words.join(''));
-    expect(synthesizer.requests[0]?.isEnded).toBe(true);
-  });
-
-  test('holds a vendor back that is far ahead, which is no silence of the vendor', async () => {
-    const { clock, synthesizer, stream, speech, failures } = streamedSpeech();
-    synthesizer.isManual = true;
-    speech.say('A text that takes the vendor more than sixteen seconds.');
-    await stream.advance(20);
-    const [request] = synthesizer.requests;
-    request?.emit({ type: 'samples', samples: new Int16Array(17 * 8000).fill(900) });
-    expect(request?.isPaused).toBe(true);
-    clock.advance(3000);
-    expect(failures).toEqual([]);
-    await stream.advance(10_000);
-    clock.advance(300);
-    expect(request?.isPaused).toBe(false);
-    clock.advance(1500);
-    await stream.advance(20);
-    expect(failures).toHaveLength(1);
-  });
-
   test('has no Markdown that two writes cut, and keeps a dash that is a minus', async () => {
     const { synthesizer, stream, speech } = streamedSpeech();
     for (const part of ['- See [our ', 'page](https://x.test/', 'a b) for 5 ', '- 3 = **tw', 'o**.']) {
@@ -235,18 +173,6 @@ describe('A text that is spoken while it is written', () => {
       'One moment.',
       'thank you.',
     ]);
-  });
-
-  test('does not wait for a vendor that is silent while words still come', async () => {
-    const { clock, synthesizer, fallbackVoice, stream, speech } = streamedSpeech();
-    synthesizer.isManual = true;
-    for (let n = 0; n < 16; n++) {
-      speech.write('Words. ');
-      await stream.advance(20);
-      clock.advance(100);
-    }
-    await stream.advance(40);
-    expect(fallbackVoice.texts.length).toBeGreaterThan(0);
   });
 
   test('counts what the fallback says as heard when it is played, not when it is made', async () => {

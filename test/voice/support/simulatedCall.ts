@@ -85,6 +85,8 @@ export interface SimulatedCall {
   /** Advances time until the agent speaks, or is silent. */
   agentSpeaks(): Promise<void>;
   agentFallsSilent(): Promise<void>;
+  /** Lets the caller hang up. @returns What the session reports at its end. */
+  hangUp(): Promise<VoiceReport>;
   /** Messages as `role: content`. */
   transcript(): string[];
   isAgentSpeaking(): boolean;
@@ -201,6 +203,10 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     },
     agentSpeaks: () => stream.until(isAgentSpeaking),
     agentFallsSilent: () => stream.until(() => !isAgentSpeaking()),
+    async hangUp() {
+      await stream.hangUp();
+      return await report;
+    },
     transcript: () =>
       memory.records.flatMap((record) =>
         record.messages.flatMap(({ role, content, internal }) => (internal ? [] : [`${role}: ${content}`])),
