@@ -17,13 +17,11 @@ describe('The agent stream of a call', () => {
   test('hangs up when an agent stream breaks that does not allow reconnection', async () => {
     t.canReconnect = false;
     await answerCall();
-    leg().mediaEvents.emit('streamClosed', { how: 'broken', code: 1006, reason: '' });
-    await settle();
+    await leg().mediaTells('streamClosed', { how: 'broken', code: 1006, reason: '' });
     expect(t.log[0]).toEqual(['hangup', 'a']);
     expect(streamActions()).toEqual([['hangup', 'a']]);
     expect(errorCodes()).toEqual(['engine_lost']);
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'agent_hangup' }]);
   });
 
@@ -40,8 +38,7 @@ describe('The agent stream of a call', () => {
       resolve = done;
     });
     leg().mediaEvents.emit('command', { kind: 'send_dtmf', digits: '4711#' });
-    leg().mediaEvents.emit('command', { kind: 'hangup' });
-    await settle();
+    await leg().mediaTells('command', { kind: 'hangup' });
     expect(t.log).toEqual([['dtmf', '4711#']]);
     resolve();
     await settle();
@@ -57,8 +54,7 @@ describe('The agent stream of a call', () => {
     await settle();
     expect(streamActions()).toEqual([['open stream', 'ws://engine/']]);
     expect(errorCodes()).toEqual(['engine_lost']);
-    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
-    await settle();
+    await leg().tells('ended', { ...END, outcome: 'remote_hangup' });
     expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'caller_hangup' }]);
   });
 
@@ -82,8 +78,7 @@ describe('The agent stream of a call', () => {
     await settle();
     expect(streamActions().at(-1)).toEqual(['hangup', 'a']);
     expect(errorCodes()).toEqual(['engine_lost', 'engine_unavailable']);
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'agent_error' }]);
   });
 

@@ -57,8 +57,7 @@ describe('A running call', () => {
       t.clock.advance(passedMs);
       await settle();
     }
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     expect(t.talkTimesMs).toEqual([15_000, 15_000, 5_000]);
   });
 
@@ -72,8 +71,7 @@ describe('A running call', () => {
     await settle();
     void transfer('sip:second@pbx.example');
     await settle();
-    leg(1).legEvents.emit('answered', { atMs: 0 });
-    await settle();
+    await leg(1).tells('answered', { atMs: 0 });
     t.clock.advance(15_000);
     await settle();
     expect(t.billed).toEqual([[], [['sip:second@pbx.example', 15_000]]]);
@@ -85,8 +83,7 @@ describe('A running call', () => {
     t.clock.advance(15_000);
     await settle();
     expect(t.log).toContainEqual(['hangup', 'a']);
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'max_duration' }]);
   });
 });

@@ -32,8 +32,7 @@ describe('CallRunner', () => {
         ['update', { status: 'dialing', startedAt: at, trunkId: 'a' }],
         ['dial', 'a', CALL.toNumber, 45_000],
       ]);
-      leg().legEvents.emit('ended', { outcome: 'unreachable', sip: null, q850Cause: null });
-      await settle();
+      await leg().tells('ended', { outcome: 'unreachable', sip: null, q850Cause: null });
       // Stored once, not again for the next trunk.
       expect(t.log.findLast((entry) => /^update/.test(String(entry)))).toMatchObject([
         'update',
@@ -72,11 +71,9 @@ describe('CallRunner', () => {
   test('dials a call, records it and opens the agent stream', async () => {
     t.runner.dial(CALL, [trunk('a'), trunk('b')]);
     await settle();
-    leg().legEvents.emit('ringing', { hasEarlyMedia: false });
-    await settle();
+    await leg().tells('ringing', { hasEarlyMedia: false });
     t.clock.advance(1000);
-    leg().legEvents.emit('answered', { atMs: t.clock.now() });
-    await settle();
+    await leg().tells('answered', { atMs: t.clock.now() });
     expect(t.runner.active).toBe(1);
     expect(t.log).toEqual([
       ['dial', 'a', '+886912345678', 45_000],
@@ -96,8 +93,7 @@ describe('CallRunner', () => {
 
   test('stores the end of a call and releases its channel when the leg has ended', async () => {
     await answerCall();
-    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
-    await settle();
+    await leg().tells('ended', { ...END, outcome: 'remote_hangup' });
     expect(t.log).toEqual([['close media'], ['finish'], ['release', 'a'], ['ended', 'call']]);
     expect(t.metrics[0]).toEqual(['started', 'outbound']);
     expect(t.metrics.at(-1)).toEqual(['ended', 'outbound', 'completed', REPORT]);
@@ -119,12 +115,11 @@ describe('CallRunner', () => {
     t.fullTrunks.add('b');
     t.runner.dial(CALL, [trunk('a'), trunk('b')]);
     await settle();
-    leg().legEvents.emit('ended', {
+    await leg().tells('ended', {
       outcome: 'trunk_error',
       sip: { code: 503, reason: 'x' },
       q850Cause: null,
     });
-    await settle();
     expect(t.legs).toHaveLength(1);
     expect(t.finished).toMatchObject([{ status: 'failed', endReason: 'trunk_error' }]);
 
@@ -132,14 +127,12 @@ describe('CallRunner', () => {
     t.legs.length = 0;
     t.runner.dial(CALL, [trunk('a'), trunk('b')]);
     await settle();
-    leg().legEvents.emit('ended', { outcome: 'unreachable', sip: null, q850Cause: null });
-    await settle();
+    await leg().tells('ended', { outcome: 'unreachable', sip: null, q850Cause: null });
     expect(t.legs).toHaveLength(2);
     expect(t.log).toContainEqual(['dial', 'b', '+886912345678', 45_000]);
     // An event of an earlier leg has no effect.
     leg(0).legEvents.emit('ended', { outcome: 'busy', sip: { code: 486, reason: 'x' }, q850Cause: null });
-    leg(1).legEvents.emit('ended', { outcome: 'busy', sip: { code: 486, reason: 'x' }, q850Cause: null });
-    await settle();
+    await leg(1).tells('ended', { outcome: 'busy', sip: { code: 486, reason: 'x' }, q850Cause: null });
     expect(t.finished.at(-1)).toMatchObject({ status: 'busy' });
   });
 
@@ -149,8 +142,7 @@ describe('CallRunner', () => {
     expect(t.runner.hangUp('other', 'api_hangup')).toBe(false);
     await settle();
     expect(t.log).toContainEqual(['hangup', 'a']);
-    leg().legEvents.emit('ended', { ...END, outcome: 'canceled' });
-    await settle();
+    await leg().tells('ended', { ...END, outcome: 'canceled' });
     expect(t.finished).toMatchObject([{ status: 'canceled', endReason: 'api_hangup' }]);
   });
 
@@ -158,22 +150,19 @@ describe('CallRunner', () => {
     await answerCall();
     t.clock.advance(60_000);
     expect(t.log).toContainEqual(['hangup', 'a']);
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     expect(t.finished.at(-1)).toMatchObject({ status: 'completed', endReason: 'max_duration' });
 
     t.legs.length = 0;
     await answerCall();
     leg().mediaEvents.emit('mediaTimeout', { forMs: 60_000 });
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     expect(t.finished.at(-1)).toMatchObject({ endReason: 'media_timeout' });
 
     t.legs.length = 0;
     await answerCall();
     leg().mediaEvents.emit('lost', { reason: 'the thread ended' });
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     expect(t.finished.at(-1)).toMatchObject({ status: 'failed', endReason: 'node_lost' });
     expect(t.log).toContainEqual(['event', 'error', { code: 'media_lost', message: 'the thread ended' }]);
   });
@@ -182,8 +171,7 @@ describe('CallRunner', () => {
     t.updateFailures = 2;
     await answerCall();
     expect(t.log).toEqual([]);
-    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
-    await settle();
+    await leg().tells('ended', { ...END, outcome: 'remote_hangup' });
     expect(t.finished).toEqual([]);
     t.clock.advance(500);
     await settle();
@@ -216,8 +204,7 @@ describe('CallRunner', () => {
     await settle();
     expect(t.log).toContainEqual(['hangup', 'a']);
     expect(drained).toBe(false);
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     await draining;
     expect(drained).toBe(true);
   });
@@ -230,8 +217,7 @@ describe('CallRunner', () => {
     leg().legEvents.emit('answered', { atMs: t.clock.now() });
     t.clock.advance(3000);
     await settle();
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     const own = t.traces.spans.map(({ name, parent, startMs, endMs }) => [
       name,
       parent,
@@ -272,8 +258,7 @@ test('A recording that cannot be started, or breaks off, is told in the history,
   await answerCall(async () => void Object.assign(leg().leg.media ?? {}, { startRecording }));
   breakOff(new Error('disk full'));
   await settle();
-  leg().mediaEvents.emit('recordingFailed', { reason: 'disk full' });
-  await settle();
+  await leg().mediaTells('recordingFailed', { reason: 'disk full' });
   expect(errorCodes()).toEqual(['recording_failed', 'recording_failed']);
   expect(t.runner.active).toBe(1);
 });
@@ -282,7 +267,6 @@ test('A hang-up that was requested elsewhere ends the call with its next change'
   t.runner.dial(CALL, [trunk('a')]);
   await settle();
   t.onUpdate = (change) => ({ ...CALL, ...change, hangupRequested: true });
-  leg().legEvents.emit('ringing', { hasEarlyMedia: false });
-  await settle();
+  await leg().tells('ringing', { hasEarlyMedia: false });
   expect(t.log.at(-1)).toEqual(['hangup', 'a']);
 });

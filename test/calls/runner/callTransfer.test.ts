@@ -46,8 +46,7 @@ describe('A blind transfer', () => {
     });
     leg(1).legEvents.emit('ringing', { hasEarlyMedia: false });
     leg(1).legEvents.emit('ringing', { hasEarlyMedia: true });
-    leg(1).legEvents.emit('answered', { atMs: 0 });
-    await settle();
+    await leg(1).tells('answered', { atMs: 0 });
     expect(actions()).toEqual([
       ['dial', 'b', TO, 30_000],
       ['ringback'],
@@ -59,14 +58,12 @@ describe('A blind transfer', () => {
     loseStream();
     await settle();
     t.log.length = 0;
-    leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
-    await settle();
+    await leg(1).tells('ended', { ...END, outcome: 'remote_hangup' });
     expect(t.log).toEqual([
       ['release', 'b'],
       ['hangup', 'a'],
     ]);
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'transferred' }]);
     expect(t.clock.pendingTimers()).toBe(0);
   });
@@ -80,8 +77,7 @@ describe('A blind transfer', () => {
     void transfer(TO);
     await settle();
     leg(1).legEvents.emit('answered', { atMs: 0 });
-    leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
-    await settle();
+    await leg(1).tells('ended', { ...END, outcome: 'remote_hangup' });
     resolve();
     await settle();
     expect(steps()).toEqual([
@@ -104,14 +100,11 @@ describe('A blind transfer', () => {
     await answerCall();
     void transfer(TO);
     await settle();
-    leg(1).legEvents.emit('answered', { atMs: 0 });
-    await settle();
+    await leg(1).tells('answered', { atMs: 0 });
     t.log.length = 0;
-    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
-    await settle();
+    await leg().tells('ended', { ...END, outcome: 'remote_hangup' });
     expect(t.log).toEqual([['hangup', 'a']]);
-    leg(1).legEvents.emit('ended', END);
-    await settle();
+    await leg(1).tells('ended', END);
     expect(t.log.slice(1)).toEqual([
       ['release', 'a'],
       ['close media'],
@@ -144,11 +137,9 @@ describe('A blind transfer', () => {
     t.fullTrunks = new Set();
     void transfer(TO);
     await settle();
-    leg(1).legEvents.emit('answered', { atMs: 0 });
-    await settle();
+    await leg(1).tells('answered', { atMs: 0 });
     t.log.length = 0;
-    leg(1).mediaEvents.emit('lost', { reason: 'the thread ended' });
-    await settle();
+    await leg(1).mediaTells('lost', { reason: 'the thread ended' });
     expect(t.log[0]).toEqual(['hangup', 'a']);
   });
 
@@ -164,8 +155,7 @@ describe('A blind transfer', () => {
 
   test('of a bot with options that nobody understands fails with a reason', async () => {
     await answerCall();
-    leg().mediaEvents.emit('command', { kind: 'transfer', to: TO, options: { mode: 'magic' } });
-    await settle();
+    await leg().mediaTells('command', { kind: 'transfer', to: TO, options: { mode: 'magic' } });
     expect(t.legs).toHaveLength(1);
     expect(steps()).toMatchObject([['failed', TO, 'failed', expect.stringContaining('mode')]]);
     await expect(transfer(TO)).resolves.toBeNull();
@@ -178,8 +168,7 @@ describe('A transfer by REFER', () => {
   test('that the peer refuses leaves the call as it was; one that it makes ends it', async () => {
     await answerCall();
     leg().mediaEvents.emit('command', { kind: 'send_dtmf', digits: '12#' });
-    leg().mediaEvents.emit('command', { kind: 'transfer', to: 'sip:refused', options: REFER });
-    await settle();
+    await leg().mediaTells('command', { kind: 'transfer', to: 'sip:refused', options: REFER });
     await expect(transfer('+886223456780', REFER)).resolves.toBeNull();
     await settle();
     expect(actions()).toEqual([
@@ -194,8 +183,7 @@ describe('A transfer by REFER', () => {
       ['started', '+886223456780'],
       ['joined', '+886223456780'],
     ]);
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'transferred' }]);
   });
 
@@ -211,8 +199,7 @@ describe('A transfer by REFER', () => {
 
   test('is not made by a leg on a peer’s request', async () => {
     await answerCall();
-    leg().legEvents.emit('transferRequested', { to: TO });
-    await settle();
+    await leg().tells('transferRequested', { to: TO });
     expect(t.dialed).toHaveLength(1);
     expect(steps().at(-1)).toEqual(['failed', TO, 'failed', '405']);
   });
@@ -226,8 +213,7 @@ describe('A warm transfer', () => {
     await answerCall();
     void transfer(TO, { ...options });
     await settle();
-    leg(1).legEvents.emit('answered', { atMs: t.clock.now() });
-    await settle();
+    await leg(1).tells('answered', { atMs: t.clock.now() });
   }
 
   test('plays music while the agent tells the target, and joins both when it accepts', async () => {
@@ -244,8 +230,7 @@ describe('A warm transfer', () => {
     ]);
     t.clock.advance(5_000);
     t.log.length = 0;
-    leg(1).mediaEvents.emit('dtmf', { digit: '5', durationMs: 100 });
-    await settle();
+    await leg(1).mediaTells('dtmf', { digit: '5', durationMs: 100 });
     expect(actions()).toEqual([['close stream'], ['bridge', 1], ['stop music'], ['close stream']]);
     expect(t.log).toContainEqual([
       'event',
@@ -261,10 +246,8 @@ describe('A warm transfer', () => {
     expect(t.stored.transfer).toMatchObject({ status: 'joined', outcome: 'joined', mode: 'warm', to: TO });
     t.clock.advance(30_000);
     await settle();
-    leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
-    await settle();
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg(1).tells('ended', { ...END, outcome: 'remote_hangup' });
+    await leg().tells('ended', END);
     // The call was outbound: the caller's leg and the target's are billed.
     expect(t.billed.at(-1)?.map(([to]) => to)).toEqual([CALL.toNumber, TO]);
     expect(t.finished).toMatchObject([{ endReason: 'transferred' }]);
@@ -274,16 +257,14 @@ describe('A warm transfer', () => {
   test('returns the caller, without music, when the target refuses', async () => {
     await brief();
     t.log.length = 0;
-    leg(1).mediaEvents.emit('dtmf', { digit: '2', durationMs: 100 });
-    await settle();
+    await leg(1).mediaTells('dtmf', { digit: '2', durationMs: 100 });
     expect(actions()).toEqual([['hangup', 'a'], ['stop music'], ['unbridge']]);
     expect(steps()).toEqual([['refused', TO, 'refused', 'pressed 2']]);
   });
 
   test('tells the caller how far it is', async () => {
     await brief();
-    leg(1).legEvents.emit('ended', BUSY);
-    await settle();
+    await leg(1).tells('ended', BUSY);
     const told = t.log.filter((entry) => (entry as string[])[0] === 'transfer status');
     expect(told.map((entry) => (entry as [string, { status: string }])[1].status)).toEqual([
       'begun',
@@ -302,8 +283,7 @@ describe('A warm transfer', () => {
     await answerCall();
     void transfer(TO, { ...WARM, targets: [TO, 'sip:third@pbx.example'], timeoutSeconds: 5 });
     await settle();
-    leg(1).legEvents.emit('answered', { atMs: t.clock.now() });
-    await settle();
+    await leg(1).tells('answered', { atMs: t.clock.now() });
     t.clock.advance(5_000);
     await settle();
     expect(actions().slice(-2)).toEqual([
@@ -325,11 +305,9 @@ describe('A warm transfer', () => {
       afterJoin: 'listen',
     });
     await settle();
-    leg(2).legEvents.emit('answered', { atMs: t.clock.now() });
-    await settle();
+    await leg(2).tells('answered', { atMs: t.clock.now() });
     t.log.length = 0;
-    leg(2).mediaEvents.emit('command', { kind: 'briefing', outcome: 'told' });
-    await settle();
+    await leg(2).mediaTells('command', { kind: 'briefing', outcome: 'told' });
     expect(actions()).toEqual([
       ['hangup', 'a'],
       ['close stream'],
@@ -370,10 +348,8 @@ describe('A warm transfer on a trunk whose transfers are by REFER', () => {
     t.clock.advance(500);
     await settle();
     const target = t.legs.length - 1;
-    leg(target).legEvents.emit('answered', { atMs: 0 });
-    await settle();
-    leg(target).mediaEvents.emit('command', { kind: 'briefing', outcome: 'told' });
-    await settle();
+    await leg(target).tells('answered', { atMs: 0 });
+    await leg(target).mediaTells('command', { kind: 'briefing', outcome: 'told' });
   }
 
   test('lets both talk, has the peer put a call of its own in the place of ours, and hangs up', async () => {
@@ -394,8 +370,7 @@ describe('A warm transfer on a trunk whose transfers are by REFER', () => {
     ]);
     expect(steps()).toEqual([['handed_over', TO]]);
     expect(t.stored.transfer).toMatchObject({ status: 'joined', outcome: 'joined' });
-    for (const index of [1, 0]) leg(index).legEvents.emit('ended', END);
-    await settle();
+    for (const index of [1, 0]) await leg(index).tells('ended', END);
     expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'transferred' }]);
     expect(t.clock.pendingTimers()).toBe(0);
   });
@@ -406,8 +381,7 @@ describe('A warm transfer on a trunk whose transfers are by REFER', () => {
     replaced(new Error('The transfer failed: 420 Bad Extension'));
     await settle();
     expect([actions(), steps()]).toEqual([[], [['not_handed_over', TO]]]);
-    leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
-    await settle();
+    await leg(1).tells('ended', { ...END, outcome: 'remote_hangup' });
     expect(actions()).toEqual([['hangup', 'a']]);
   });
 
@@ -417,8 +391,7 @@ describe('A warm transfer on a trunk whose transfers are by REFER', () => {
   ])('waits, when the target leaves first, for %s', async (_what, happens) => {
     await join();
     t.log.length = 0;
-    leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
-    await settle();
+    await leg(1).tells('ended', { ...END, outcome: 'remote_hangup' });
     expect(actions()).toEqual([]);
     happens();
     await settle();
@@ -444,16 +417,11 @@ test('While one of two joined parties holds, the other one hears music', async (
   await answerCall();
   void transfer(TO);
   await settle();
-  leg(1).legEvents.emit('answered', { atMs: 0 });
-  await settle();
+  await leg(1).tells('answered', { atMs: 0 });
   t.log.length = 0;
-  leg(1).legEvents.emit('held', { isHeld: true });
-  await settle();
-  leg(1).legEvents.emit('held', { isHeld: false });
-  await settle();
-  leg().legEvents.emit('held', { isHeld: true });
-  await settle();
-  leg().legEvents.emit('held', { isHeld: false });
-  await settle();
+  await leg(1).tells('held', { isHeld: true });
+  await leg(1).tells('held', { isHeld: false });
+  await leg().tells('held', { isHeld: true });
+  await leg().tells('held', { isHeld: false });
   expect(t.log).toEqual([['music', 'default'], ['stop music'], ['music', 'default'], ['stop music']]);
 });

@@ -26,8 +26,7 @@ async function withParticipant() {
   const added = await perform('add_participant', { to: TO });
   await settle();
   leg(1).legEvents.emit('ringing', { hasEarlyMedia: false });
-  leg(1).legEvents.emit('answered', { atMs: 0 });
-  await settle();
+  await leg(1).tells('answered', { atMs: 0 });
   return added as { id: string };
 }
 
@@ -62,8 +61,7 @@ describe('A participant', () => {
       perform('supervise', { mode: 'whisper', ...(participantId ? { participantId } : {}) });
     for (const named of [undefined, id])
       await expect(whisper(named)).rejects.toMatchObject({ code: 'no_human_party' });
-    leg(1).legEvents.emit('answered', { atMs: 0 });
-    await settle();
+    await leg(1).tells('answered', { atMs: 0 });
     await whisper();
     await whisper(id);
     expect(t.log.filter((entry) => String(entry).startsWith('admit'))).toEqual([
@@ -84,8 +82,7 @@ describe('A participant', () => {
       muted: true,
       held: false,
     });
-    leg(1).legEvents.emit('answered', { atMs: 0 });
-    await settle();
+    await leg(1).tells('answered', { atMs: 0 });
     expect(t.log).toContainEqual(['participation', { isMuted: true, isHeld: false }]);
     expect(await perform('change_participant', { id, held: true })).toMatchObject({
       muted: true,
@@ -136,8 +133,7 @@ describe('A participant', () => {
       'in the call',
       async () => {
         await settle();
-        leg(1).legEvents.emit('answered', { atMs: 0 });
-        await settle();
+        await leg(1).tells('answered', { atMs: 0 });
       },
     ],
   ])('is removed %s', async (_when, untilThen) => {
@@ -158,8 +154,7 @@ describe('A participant', () => {
     ['lost', 'media_lost'],
   ] as const)('whose media report %s is hung up', async (event, reason) => {
     await withParticipant();
-    leg(1).mediaEvents.emit(event, {} as never);
-    await settle();
+    await leg(1).mediaTells(event, {} as never);
     expect(t.log.at(-1)).toEqual(['hangup', 'a']);
     ends(1, 'local_hangup');
     await settle();
@@ -191,8 +186,7 @@ describe('A participant', () => {
     };
     Object.assign(leg(1).leg.media ?? {}, { join });
     const hangUps = () => t.log.filter((entry) => String(entry).startsWith('hangup')).length;
-    leg(1).legEvents.emit('answered', { atMs: 0 });
-    await settle();
+    await leg(1).tells('answered', { atMs: 0 });
     expect(hangUps()).toBe(isThere ? 1 : 0);
     if (isThere) ends(1, 'local_hangup');
     await settle();

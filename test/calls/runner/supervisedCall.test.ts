@@ -32,8 +32,7 @@ function takeover(status: 'joined' | 'left'): void {
 async function bridge(): Promise<void> {
   void transfer('sip:second');
   await settle();
-  leg(1).legEvents.emit('answered', { atMs: 0 });
-  await settle();
+  await leg(1).tells('answered', { atMs: 0 });
   t.log.length = 0;
 }
 
@@ -80,11 +79,9 @@ describe('A supervised call', () => {
     await answerCall();
     expect(await perform({ name: 'supervise', argument: { mode: 'listen' } })).toBe('ws://node:4100/ticket');
     const change = { supervisorId: 'id', mode: 'listen' } as const;
-    leg().mediaEvents.emit('supervisor', { ...change, status: 'joined' });
-    await settle();
+    await leg().mediaTells('supervisor', { ...change, status: 'joined' });
     expect(t.stored.supervision?.supervisors).toBe(1);
-    leg().mediaEvents.emit('supervisor', { ...change, status: 'left' });
-    await settle();
+    await leg().mediaTells('supervisor', { ...change, status: 'left' });
     expect(t.stored.supervision?.supervisors).toBe(0);
     expect(t.changeEvents).toMatchObject([
       { type: 'supervision', data: { action: 'joined', mode: 'listen' } },
@@ -122,8 +119,7 @@ describe('A supervised call', () => {
     };
     t.runner.dial({ ...CALL, settings }, [trunk('a')]);
     await settle();
-    leg().legEvents.emit('answered', { atMs: 0 });
-    await settle();
+    await leg().tells('answered', { atMs: 0 });
     expect(await codeOf({ name: 'pause_recording', argument: { isPaused: true } })).toBe('call_not_recorded');
     expect(await codeOf({ name: 'control_agent', argument: { kind: 'instruct', text: 'Be brief.' } })).toBe(
       'agent_not_in_call',
@@ -145,8 +141,7 @@ describe('A supervised call', () => {
     takeover('left');
     await settle();
     expect(t.log).toContainEqual(['hangup', 'a']);
-    leg().legEvents.emit('ended', END);
-    await settle();
+    await leg().tells('ended', END);
     expect(t.finished).toMatchObject([{ endReason: 'agent_hangup' }]);
   });
 });

@@ -233,7 +233,20 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
       if (to.includes('?Replaces=')) await t.replaced;
     },
   };
-  return { leg, legEvents, mediaEvents };
+  return {
+    leg,
+    legEvents,
+    mediaEvents,
+    /** Tells an event of the leg or of its audio, and lets the runner act on it. */
+    async tells<Name extends keyof LegEvents>(name: Name, value: LegEvents[Name]) {
+      legEvents.emit(name, value);
+      await settle();
+    },
+    async mediaTells<Name extends keyof MediaEvents>(name: Name, value: MediaEvents[Name]) {
+      mediaEvents.emit(name, value);
+      await settle();
+    },
+  };
 }
 
 function runnerDeps(): CallRunnerDeps {
@@ -429,8 +442,7 @@ export async function answerCall(
   await settle();
   leg().legEvents.emit('ringing', { hasEarlyMedia: false });
   await beforeAnswer();
-  leg().legEvents.emit('answered', { atMs: t.clock.now() });
-  await settle();
+  await leg().tells('answered', { atMs: t.clock.now() });
   t.log.length = 0;
 }
 
