@@ -84,7 +84,7 @@ describe('A text stream', () => {
     for (let n = 0; n < 100; n++) {
       socket.receive({ type: 'prompt', voicePrompt: 'Hi', last: true });
       clock.advance(1000);
-      socket.emit('pong');
+      socket.emit('pong', Buffer.alloc(0));
     }
     expect(events).toHaveLength(100);
   });
