@@ -712,6 +712,46 @@ CREATE INDEX campaign_contacts_of_number ON campaign_contacts (project_id, to_nu
 CREATE INDEX campaign_contacts_of_customer ON campaign_contacts (project_id, customer_id_of(variables))
   WHERE customer_id_of(variables) IS NOT NULL;
 
+-- Files that are read into a campaign, or into the project's do-not-call list.
+CREATE TABLE contact_imports (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  -- Null for the do-not-call list.
+  campaign_id uuid REFERENCES campaigns ON DELETE CASCADE,
+  file_key text NOT NULL,
+  file_type text NOT NULL CHECK (file_type IN ('csv', 'xlsx')),
+  -- The headers of the columns by what they are.
+  mapping json NOT NULL,
+  status text NOT NULL CHECK (status IN ('running', 'done', 'failed')),
+  -- Why it failed.
+  reason text,
+  -- Rows that were read and taken or refused: an attempt after a crash passes over them.
+  rows integer NOT NULL DEFAULT 0,
+  accepted integer NOT NULL DEFAULT 0,
+  skipped integer NOT NULL DEFAULT 0,
+  -- How often it was begun since the last row that was read.
+  attempts integer NOT NULL DEFAULT 0,
+  -- When it is due, or its claim ends; null when it has ended.
+  next_at timestamptz,
+  claim_id uuid,
+  created_at timestamptz NOT NULL,
+  ended_at timestamptz
+);
+CREATE INDEX contact_imports_of_campaign ON contact_imports (campaign_id);
+CREATE INDEX contact_imports_due ON contact_imports (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX contact_imports_due_of_project ON contact_imports (project_id, next_at) WHERE next_at IS NOT NULL;
+CREATE TRIGGER contact_imports_note_file_removal AFTER DELETE ON contact_imports
+  FOR EACH ROW EXECUTE FUNCTION note_file_removal();
+
+CREATE TABLE contact_import_errors (
+  import_id uuid NOT NULL REFERENCES contact_imports ON DELETE CASCADE,
+  -- From 1, after the header.
+  row integer NOT NULL,
+  code text NOT NULL,
+  message text NOT NULL,
+  PRIMARY KEY (import_id, row)
+);
+
 -- Webhooks
 
 CREATE TABLE webhook_secrets (

@@ -46,6 +46,7 @@ import type { MediaStreams } from '../streams/mediaStreams.ts';
 import type { TestRuns } from '../testing/runs/testRuns.ts';
 import type { SpeechPreview } from '../voice/speechPreview.ts';
 import type { WebhookAdmin } from '../webhooks/webhookAdmin.ts';
+import type { WakeWork } from '../work/work.ts';
 
 /** The server as routes see it: handlers get the types of their schemas. */
 export type App = FastifyInstance<
@@ -85,6 +86,8 @@ export interface KnowledgeService {
 export interface CallService {
   readonly control: CallControl;
   readonly campaigns: Campaigns;
+  /** Tells a worker that an import is due. */
+  readonly wakeImport: WakeWork;
   /** @see acceptCall */
   accept(order: OutboundOrder, keep: InsertOnce): Promise<AcceptedCall>;
   /** Health of each trunk, as last reported. */
@@ -189,6 +192,7 @@ export interface HttpSettings {
   readonly projectRateLimitPerMinute: number;
   readonly failedAuthPerMinute: number;
   readonly maxUploadBytes: number;
+  readonly maxImportBytes: number;
   /** Whether `/metrics` is among the routes; else it has a port of its own. */
   readonly showsMetrics?: boolean;
   /** Whether tenants may set private and loopback hosts of trunks. Default true. */

@@ -22,13 +22,14 @@ export const CONTACT_OUTCOMES = [
 export type ContactOutcome = (typeof CONTACT_OUTCOMES)[number];
 
 /** Why a row of a list was not taken, or a contact is not called. */
-const SKIP_REASONS = [
+export const SKIP_REASONS = [
   'missing_number',
   'invalid_number',
   'duplicate',
   'do_not_call',
   'destination_not_allowed',
   'bad_timezone',
+  'invalid_row',
   'removed',
   'campaign_ended',
   'canceled',

@@ -63,6 +63,7 @@ export function httpDeps(
       modelNames: [],
       knownProviders: { configured: new Set(), recognition: 'local', synthesis: 'local', chat: 'local' },
       publicUrl: () => 'http://127.0.0.1',
+      maxImportBytes: 1_000_000,
       trustProxy: false,
       corsOrigins: [],
       legacySunset: LEGACY_SUNSET,

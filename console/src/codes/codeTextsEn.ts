@@ -186,6 +186,7 @@ export const CODE_TEXTS_EN = {
     'campaign.canceled': 'Campaign canceled',
     'campaign.contact_removed': 'Contact of a campaign removed',
     'campaign.contacts_added': 'Contacts added to a campaign',
+    'campaign.contacts_imported': 'List of contacts imported',
     'campaign.created': 'Campaign created',
     'campaign.deleted': 'Campaign deleted',
     'campaign.paused': 'Campaign paused',

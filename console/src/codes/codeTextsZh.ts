@@ -186,6 +186,7 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     'campaign.canceled': '取消外撥活動',
     'campaign.contact_removed': '移除外撥活動的聯絡人',
     'campaign.contacts_added': '新增外撥活動的聯絡人',
+    'campaign.contacts_imported': '匯入外撥活動的聯絡人檔案',
     'campaign.created': '建立外撥活動',
     'campaign.deleted': '刪除外撥活動',
     'campaign.paused': '暫停外撥活動',

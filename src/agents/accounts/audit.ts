@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = [
   'campaign.canceled',
   'campaign.contact_removed',
   'campaign.contacts_added',
+  'campaign.contacts_imported',
   'campaign.created',
   'campaign.deleted',
   'campaign.paused',

@@ -25,6 +25,7 @@ import { timelineRoutes } from './calls/timeline.ts';
 import { trunkRoutes } from './calls/trunks.ts';
 import { campaignRoutes } from './campaigns/campaigns.ts';
 import { contactRoutes } from './campaigns/contacts.ts';
+import { importRoutes } from './campaigns/imports.ts';
 import { consolePages } from './console.ts';
 import { consoleSessionRoutes } from './consoleSession.ts';
 import { chunkRoutes } from './knowledge/chunks.ts';
@@ -102,4 +103,5 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   supervisionRoutes,
   campaignRoutes,
   contactRoutes,
+  importRoutes,
 ];

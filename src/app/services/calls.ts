@@ -31,7 +31,7 @@ type SharedPorts = ReturnType<typeof redisPorts>;
 
 /** What the API and the nodes that run calls have in common. */
 export interface BuiltCalls extends SharedPorts {
-  readonly service: Omit<CallService, 'campaigns'>;
+  readonly service: Omit<CallService, 'campaigns' | 'wakeImport'>;
   readonly control: CallControl;
   readonly requests: CallRequests;
   readonly limiter: CallLimiter;

@@ -1,12 +1,45 @@
-import { Campaigns } from '../../campaigns/campaigns.ts';
+import type { Stores } from '../../api/ports.ts';
+import { Campaigns, requireCampaign } from '../../campaigns/campaigns.ts';
+import { importWork } from '../../campaigns/imports/importWork.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { BuiltCalls } from './calls.ts';
+import type { BuiltKnowledge } from './knowledge.ts';
+import { announcer, startWork } from './work.ts';
 
-/** Campaigns; nodes of the role `worker` also place their calls. */
-export function buildCampaigns({ clock, makeId }: NodeContext, { limiter }: BuiltCalls): Campaigns {
-  return new Campaigns({
+/** Campaigns and imports of lists; nodes of the role `worker` also place their calls, and read the lists. */
+export function buildCampaigns(node: NodeContext, { limiter }: BuiltCalls, knowledge: BuiltKnowledge) {
+  const { clock, makeId, storage, config, wakeups, lifecycle } = node;
+  const { stores } = storage;
+  const logger = node.logger.child({ part: 'campaigns' });
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const campaigns = new Campaigns({
     destinations: (projectId) => limiter.destinationRefusals(projectId),
     clock,
     makeId,
   });
+  if (config.ROLES.includes('worker')) {
+    const { files, parser, documents } = knowledge;
+    const imports = importWork<Stores>(
+      {
+        imports: stores.contactImports,
+        transaction: storage.transaction,
+        async targetOf({ projectId, campaignId }) {
+          const campaign = requireCampaign(await stores.campaigns.find(projectId, campaignId ?? ''));
+          return {
+            read: (rows) => campaigns.read(campaign, rows),
+            add: (transaction, rows) => campaigns.add(transaction, campaign, rows),
+          };
+        },
+        parser,
+        files,
+        cleanUp: documents.cleanUp,
+        clock,
+        onEnd: ({ id: importId, projectId, campaignId }, reason) =>
+          logger.info({ importId, projectId, campaignId, reason }, 'import of contacts ended'),
+      },
+      storage.work.contactImports,
+    );
+    startWork({ wakeups, clock, lifecycle, onError }, imports);
+  }
+  return { campaigns, wakeImport: announcer({ wakeups, onError }, 'contact-imports') };
 }

@@ -19,10 +19,14 @@ const FILE_REMOVAL_MS = 60_000;
 /** The retries of one attempt. The worker makes more attempts, and the dataset shows why. */
 const DOCUMENT_RETRIES = { maxAttempts: 2, timeoutMs: 60_000 } as const;
 
+export interface BuiltKnowledge extends KnowledgeService {
+  readonly search: KnowledgeRetriever;
+  readonly files: DocumentFiles;
+  readonly parser: DocumentParser;
+}
+
 /** Upload and search of documents; nodes of the role `worker` also ingest them. */
-export async function buildKnowledge(
-  node: NodeContext,
-): Promise<KnowledgeService & { readonly search: KnowledgeRetriever; readonly files: DocumentFiles }> {
+export async function buildKnowledge(node: NodeContext): Promise<BuiltKnowledge> {
   const { config, storage, wakeups, clock, makeId, lifecycle } = node;
   const { stores } = storage;
   const logger = node.logger.child({ part: 'knowledge' });
@@ -38,9 +42,9 @@ export async function buildKnowledge(
     onError,
   });
   const { datasets, chunks } = stores;
+  const parser = new DocumentParser({ clock });
+  lifecycle.onClose(async () => parser.close());
   if (config.ROLES.includes('worker')) {
-    const parser = new DocumentParser({ clock });
-    lifecycle.onClose(async () => parser.close());
     const deps = {
       parser,
       datasets,
@@ -67,6 +71,7 @@ export async function buildKnowledge(
     retrieval,
     search,
     files,
+    parser,
   };
 }
 

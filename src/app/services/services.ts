@@ -33,7 +33,7 @@ export async function buildServices(node: NodeContext) {
     webhooks.dispatcher.wake();
   });
   lifecycle.onClose(() => calls.close());
-  const campaigns = buildCampaigns(node, calls);
+  const campaigns = buildCampaigns(node, calls, knowledge);
   const { mediaFiles: store } = storage.stores;
   const mediaFiles = new MediaFiles({ store, files: knowledge.files, makeId, onError });
   const customers = buildCustomers(node, recordings.calls);

@@ -272,6 +272,9 @@ export const settings = z.object({
   MAX_UPLOAD_BYTES: integer(1, 10_737_418_240)
     .default(52_428_800)
     .describe('Maximum size of a document; default 50 MiB.'),
+  MAX_IMPORT_BYTES: integer(1, 10_737_418_240)
+    .default(536_870_912)
+    .describe('Maximum size of a list of contacts or of numbers; default 512 MiB.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl()
     .optional()
     .describe(

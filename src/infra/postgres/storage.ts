@@ -20,6 +20,7 @@ import { trunkStore } from './calls/trunks.ts';
 import { waitingCallStore } from './calls/waitingCalls.ts';
 import { campaignStore } from './campaigns/campaigns.ts';
 import { contactStore } from './campaigns/contacts.ts';
+import { contactImportStore } from './campaigns/imports.ts';
 import type { Database, Queryable } from './connection/database.ts';
 import { chunkSearch } from './knowledge/chunkSearch.ts';
 import { chunkStore } from './knowledge/chunks.ts';
@@ -67,6 +68,7 @@ export function createStorage(database: Database, sealer: Sealer) {
     work: {
       calls: leasedWork(database, CALL_QUEUES),
       ingestion: leasedWork(database, WORK_TABLES.ingestion),
+      contactImports: leasedWork(database, WORK_TABLES['contact-imports']),
       scheduledCalls: leasedWork(database, SCHEDULED_CALLS),
       testRuns: leasedWork(database, WORK_TABLES['test-runs']),
       testCalls: leasedWork(database, WORK_TABLES['test-calls']),
@@ -116,5 +118,6 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     recordingRemovals: recordingRemovals(database),
     campaigns: campaignStore(database),
     campaignContacts: contactStore(database),
+    contactImports: contactImportStore(database),
   };
 }

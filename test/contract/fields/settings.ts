@@ -121,4 +121,6 @@ export const SETTINGS_ROWS: FieldTable['rows'] = {
     test: 'api/routes/knowledge/datasets.integration.test.ts › that is too large is 413 and leaves no file',
     as: '200_001',
   },
+  MAX_IMPORT_BYTES:
+    'api/routes/campaigns/imports.integration.test.ts › A file of more than MAX_IMPORT_BYTES is 413, and none of it is read',
 };

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 
-import { notFound } from '../../../base/errors.ts';
+import { invalid, notFound } from '../../../base/errors.ts';
 import { normalizeNumber } from '../../../base/values/e164.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import { MAX_EXTERNAL_ID_CHARACTERS } from '../../../calls/setup/outboundOrder.ts';
-import { requireCampaign } from '../../../campaigns/campaigns.ts';
+import { isOver } from '../../../campaigns/campaign.ts';
+import { requireCampaign, wrongState } from '../../../campaigns/campaigns.ts';
 import {
   CONTACT_OUTCOMES,
   CONTACT_STATUSES,
@@ -19,6 +20,7 @@ import { idempotent } from '../../idempotency.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, listOf, listResponse, noContent, pageQuery, projectParams } from '../../schemas.ts';
 import { CAMPAIGNS_PATH } from './campaigns.ts';
+import { importStarted, startImport, withForms } from './imports.ts';
 
 const CONTACTS = `${CAMPAIGNS_PATH}/:campaignId/contacts`;
 const READ = { access: { kind: 'project', scope: 'read' }, isSearch: true } as const;
@@ -29,8 +31,8 @@ const MAX_BODY_VALUES = 20 * MAX_CONTACTS_AT_ONCE;
 const campaignParams = projectParams.extend({ campaignId: z.string() });
 const contactParams = campaignParams.extend({ contactId: z.string() });
 
-export function contactRoutes(app: App, deps: HttpDeps): void {
-  addRoute(app, deps);
+export async function contactRoutes(app: App, deps: HttpDeps): Promise<void> {
+  await withForms(app, deps, (scope) => addRoute(scope, deps));
   listRoute(app, deps);
   removeRoute(app, deps);
 }
@@ -39,13 +41,15 @@ function addRoute(app: App, deps: HttpDeps): void {
   app.post(
     CONTACTS,
     {
-      config: { ...WRITE, maxJsonValues: MAX_BODY_VALUES },
+      config: { ...WRITE, maxJsonValues: MAX_BODY_VALUES, isLong: true },
       bodyLimit: BODY_LIMIT_BYTES,
       schema: {
         ...about(
           'Campaigns',
           'Add contacts',
-          `At most ${MAX_CONTACTS_AT_ONCE} at once, also while the campaign runs. A row that cannot be called is skipped and told in \`skipped\`; the others are taken. 409 \`campaign_state\` once the campaign is completed or canceled, \`campaign_full\` beyond 1,000,000 contacts.`,
+          `At most ${MAX_CONTACTS_AT_ONCE} at once, also while the campaign runs. A row that cannot be called is skipped and told in \`skipped\`; the others are taken. 409 \`campaign_state\` once the campaign is completed or canceled, \`campaign_full\` beyond 1,000,000 contacts.
+
+Or a form with a table in the part \`file\`, CSV or XLSX, and in the part \`mapping\` JSON that names its columns by their headers: \`{"toNumber": "Phone", "timezone": …, "externalId": …, "notBefore": …}\`; the other columns are variables, named in snake_case where needed. The answer is 202 with an \`importId\`.`,
         ),
         params: campaignParams,
         body: z.strictObject({ contacts: z.array(contactInput).min(1).max(MAX_CONTACTS_AT_ONCE) }).meta({
@@ -55,15 +59,19 @@ function addRoute(app: App, deps: HttpDeps): void {
           ],
         }),
         response: {
+          202: importStarted.describe('A file is being read.'),
           201: z.object({ accepted: z.int(), skipped: z.array(skippedRow) }),
-          ...errors('body', 409),
+          ...errors('body', 409, 413),
         },
       },
     },
     async (request, reply) => {
       const { projectId, campaignId } = request.params;
-      const { contacts } = request.body;
       const campaign = requireCampaign(await deps.storage.stores.campaigns.find(projectId, campaignId));
+      if (isOver(campaign)) throw wrongState(campaign, 'takes no more contacts');
+      if (request.isMultipart()) return await startImport(deps, { request, reply }, { campaignId });
+      if (!request.body) throw invalid('invalid_request', 'Send JSON with contacts, or a form with a file');
+      const { contacts } = request.body;
       const rows = await deps.calls.campaigns.read(campaign, contacts);
       return await idempotent(deps, { request, reply, status: 201 }, async (stores) => {
         const skipped = await deps.calls.campaigns.add(stores, campaign, rows);

@@ -1,0 +1,204 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+
+import { requireQuota } from '../../../agents/accounts/quotas.ts';
+import { invalid, notFound } from '../../../base/errors.ts';
+import {
+  type ContactImport,
+  contactMapping,
+  type ImportError,
+  importResource,
+  MAX_SHOWN_ERRORS,
+} from '../../../campaigns/imports/contactImport.ts';
+import type { ReceivedDocument } from '../../../knowledge/intake/documents.ts';
+import { audit } from '../../audit.ts';
+import { csvLine } from '../../csv.ts';
+import { acceptForms, cleanFileName, readForm } from '../../forms.ts';
+import { idempotent } from '../../idempotency.ts';
+import { keyOf } from '../../plugins/accessControl.ts';
+import type { App, HttpDeps } from '../../ports.ts';
+import { about, errors, projectParams } from '../../schemas.ts';
+
+const IMPORT = '/v1/projects/:projectId/contact-imports/:importId';
+const READ = { access: { kind: 'project', scope: 'read' } } as const;
+const FILE_PART = 'file';
+const ERRORS_AT_ONCE = 1_000;
+const importParams = projectParams.extend({ importId: z.string() });
+
+/** The answer to a file. */
+export const importStarted = z.object({ importId: z.uuid() });
+
+export function importRoutes(app: App, deps: HttpDeps): void {
+  const { contactImports } = deps.storage.stores;
+  const find = async ({ projectId, importId }: z.infer<typeof importParams>) => {
+    const found = await contactImports.find(projectId, importId);
+    if (!found) throw notFound('Import');
+    return found;
+  };
+  app.get(
+    IMPORT,
+    {
+      config: READ,
+      schema: {
+        ...about('Campaigns', 'Get an import', 'Of contacts, or of numbers of the do-not-call list.'),
+        params: importParams,
+        response: { 200: importResource, ...errors() },
+      },
+    },
+    async ({ params }) => {
+      const found = await find(params);
+      return shownImport(found, await contactImports.errors(found.id, 0, MAX_SHOWN_ERRORS));
+    },
+  );
+  app.get(
+    `${IMPORT}/errors`,
+    {
+      config: { ...READ, isLong: true },
+      schema: {
+        ...about(
+          'Campaigns',
+          'Get the skipped rows of an import as CSV',
+          'All of them, in the order of the file.',
+        ),
+        params: importParams,
+        response: {
+          200: { description: 'UTF-8, RFC 4180.', content: { 'text/csv': { schema: z.string() } } },
+          ...errors(),
+        } as Record<number, object>,
+      },
+    },
+    async ({ params }, reply) => {
+      const { id } = await find(params);
+      const lines = Readable.from(errorLines(deps, id), { objectMode: false });
+      return await reply
+        .type('text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="errors.csv"')
+        .send(lines);
+    },
+  );
+}
+
+async function* errorLines({ storage: { stores } }: HttpDeps, id: string): AsyncGenerator<string> {
+  yield csvLine(['row', 'code', 'message']);
+  for (let after = 0; ; ) {
+    const found = await stores.contactImports.errors(id, after, ERRORS_AT_ONCE);
+    if (found.length > 0) yield found.map(({ row, code, message }) => csvLine([row, code, message])).join('');
+    after = found.at(-1)?.row ?? 0;
+    if (found.length < ERRORS_AT_ONCE) return;
+  }
+}
+
+function shownImport(found: ContactImport, errorsOfRows: ImportError[]) {
+  const { id, campaignId, status, reason, rows, accepted, skipped, createdAt, endedAt } = found;
+  return {
+    id,
+    campaignId: campaignId ?? undefined,
+    status,
+    reason: reason ?? undefined,
+    rows,
+    accepted,
+    skipped,
+    errors: errorsOfRows,
+    createdAt,
+    endedAt: endedAt ?? undefined,
+  };
+}
+
+/** A scope whose routes take JSON, validated as usual, or a form with a file. */
+export async function withForms(app: App, deps: HttpDeps, routes: (scope: App) => void): Promise<void> {
+  await app.register(async (scope: App) => {
+    await acceptForms(scope, deps.settings.maxImportBytes);
+    // After access control: only an authorized client may send slowly.
+    scope.addHook('preHandler', async (request) => {
+      if (request.isMultipart()) request.bodyTimeout?.allowUpload();
+    });
+    scope.setSerializerCompiler(serializerCompiler);
+    // The body of a form is read as a stream, by the handler.
+    scope.setValidatorCompiler((route) => {
+      const validate = validatorCompiler(route as Parameters<typeof validatorCompiler>[0]);
+      return (value) =>
+        route.httpPart === 'body' && (value === undefined || value === null) ? { value } : validate(value);
+    });
+    routes(scope);
+  });
+}
+
+/**
+ * Stores the file of a form, and starts its import.
+ *
+ * @param into - Its campaign, and the column of the numbers where the form names none.
+ * @throws {CallwayError} 400 `missing_file`, `invalid_mapping`, `unsupported_file`, 413 `file_too_large`.
+ */
+export async function startImport(
+  deps: HttpDeps,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  into: { readonly campaignId: string | null },
+): Promise<z.infer<typeof importStarted>> {
+  const { documents } = deps.knowledge;
+  const { projectId } = keyOf(request);
+  const { file, fields } = await readForm(
+    request,
+    FILE_PART,
+    async (part) => {
+      const name = cleanFileName(part.filename, 'contacts');
+      return { name, document: await documents.receive(part.file, name, deps.settings.maxImportBytes) };
+    },
+    ({ document }) => documents.discard(document.fileKey),
+  );
+  const { fileKey, bytes, sha256 } = file.document;
+  const id = deps.makeId();
+  let isStored = false;
+  try {
+    const fileType = tableType(file);
+    const mapping = mappingOf(fields.get('mapping'));
+    // Stands for the body in the fingerprint of the Idempotency-Key.
+    request.body = { mapping, sha256 };
+    const { importId } = await idempotent(deps, { request, reply, status: 202 }, async (stores) => {
+      await requireQuota(stores, projectId, 'storedBytes', bytes);
+      const createdAt = new Date(deps.clock.now()).toISOString();
+      await stores.contactImports.insert({ id, projectId, ...into, fileKey, fileType, mapping, createdAt });
+      const target = into.campaignId ?? id;
+      await audit(deps, stores, request, {
+        action: 'campaign.contacts_imported',
+        projectId,
+        target,
+        details: { importId: id },
+      });
+      return { importId: id };
+    });
+    isStored = importId === id;
+    if (isStored) await deps.calls.wakeImport(id);
+    return { importId };
+  } finally {
+    if (!isStored) await documents.discard(fileKey);
+  }
+}
+
+/** @throws {CallwayError} 400 `unsupported_file` */
+function tableType({ name, document }: { name: string; document: ReceivedDocument }): 'csv' | 'xlsx' {
+  const { type } = document;
+  const isText = !['pdf', 'docx', 'pptx', 'xlsx'].includes(type);
+  if (type === 'xlsx') return 'xlsx';
+  if (type === 'csv' || type === 'text' || (isText && /\.(?:csv|tsv|txt)$/i.test(name))) return 'csv';
+  throw invalid('unsupported_file', 'Send a table: CSV or XLSX');
+}
+
+/** @throws {CallwayError} 400 `invalid_mapping` */
+function mappingOf(text = '') {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    given = undefined;
+  }
+  const { data, error } = contactMapping.safeParse(given);
+  if (data) return data;
+  const details = error.issues.map(({ path, message }) => ({ path: `/mapping/${path.join('/')}`, message }));
+  throw invalid(
+    'invalid_mapping',
+    'The part mapping must be JSON that names the columns by their headers, such as {"toNumber": "Phone"}',
+    details,
+  );
+}

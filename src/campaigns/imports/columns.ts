@@ -1,0 +1,82 @@
+import { RESERVED_VARIABLES } from '../../agents/fields.ts';
+import { DocumentError } from '../../knowledge/parse/block.ts';
+import { type ContactInput, contactInput, type SkipReason } from '../contact.ts';
+import type { ContactMapping } from './contactImport.ts';
+
+const MAX_VARIABLE_CHARACTERS = 64;
+/** Headers that a message names. */
+const MAX_NAMED_HEADERS = 20;
+
+/** A row of a file: a contact as given, or why it is none. */
+export type GivenRow =
+  | { readonly contact: ContactInput }
+  | { readonly code: SkipReason; readonly message: string };
+
+/**
+ * Reads the header of a file.
+ *
+ * @param mapping - Headers of the columns; a header is found whatever its case.
+ * @returns Reads the cells of a row: empty ones set no variable.
+ * @throws {DocumentError} When a header of the mapping is missing.
+ */
+export function readColumns(
+  headers: readonly string[],
+  mapping: ContactMapping,
+): (cells: readonly string[]) => GivenRow {
+  const found = Object.entries(mapping).map(([field, header]) => [field, columnOf(headers, header)] as const);
+  const mapped = new Set(found.map(([, column]) => column));
+  const variables = variableNames(headers).flatMap((name, column) =>
+    name === undefined || mapped.has(column) ? [] : [[name, column] as const],
+  );
+  return (cells) => {
+    const textsOf = (columns: readonly (readonly [string, number])[]) =>
+      columns.flatMap(([name, column]) => {
+        const text = cells[column]?.trim() ?? '';
+        return text === '' ? [] : [[name, text] as const];
+      });
+    const given = {
+      ...Object.fromEntries(textsOf(found)),
+      variables: Object.fromEntries(textsOf(variables)),
+    };
+    const { data, error } = contactInput.safeParse(given);
+    if (data) return { contact: data };
+    const { path = [], message } = error.issues[0] ?? {};
+    const code =
+      path[0] === 'toNumber' ? 'invalid_number' : path[0] === 'timezone' ? 'bad_timezone' : 'invalid_row';
+    return { code, message: `${path.join('.')}: ${message}` };
+  };
+}
+
+function columnOf(headers: readonly string[], wanted: string): number {
+  const exact = headers.findIndex((header) => header.trim() === wanted);
+  if (exact >= 0) return exact;
+  const column = headers.findIndex((header) => header.trim().toLowerCase() === wanted.toLowerCase());
+  if (column >= 0) return column;
+  const named = headers.filter((header) => header.trim() !== '').slice(0, MAX_NAMED_HEADERS);
+  throw new DocumentError(`The file has no column ${wanted}; its columns are ${named.join(', ')}`);
+}
+
+/** The variable of each column; undefined for a column without a header. */
+function variableNames(headers: readonly string[]): (string | undefined)[] {
+  const used = new Set<string>(RESERVED_VARIABLES);
+  return headers.map((header, column) => {
+    if (header.trim() === '') return undefined;
+    const name = variableNameOf(header.trim()) || `column_${column + 1}`;
+    let free = name;
+    for (let n = 2; used.has(free); n += 1) free = `${name}_${n}`;
+    used.add(free);
+    return free;
+  });
+}
+
+/** A header that is no name of a variable is written in snake_case, without accents. */
+function variableNameOf(header: string): string {
+  if (/^[A-Za-z_]\w*$/.test(header)) return header.slice(0, MAX_VARIABLE_CHARACTERS);
+  const words = header
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '');
+  return (/^\d/.test(words) ? `_${words}` : words).slice(0, MAX_VARIABLE_CHARACTERS);
+}

@@ -1,0 +1,171 @@
+import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { DocumentFiles } from '../../knowledge/files.ts';
+import type { DocumentParser } from '../../knowledge/ingest/documentParser.ts';
+import { DocumentError } from '../../knowledge/parse/block.ts';
+import type { LeasedWork } from '../../work/work.ts';
+import type { WorkKind } from '../../work/worker.ts';
+import type { ContactInput, SkippedRow } from '../contact.ts';
+import type { ReadRow } from '../readRows.ts';
+import { type GivenRow, readColumns } from './columns.ts';
+import type { ContactImportStore, ImportTask } from './contactImport.ts';
+
+/** Files that a node reads at once, and those of one project. */
+const MAX_RUNNING = 2;
+const MAX_RUNNING_PER_PROJECT = 1;
+/** An import that ends the process, or its parser, so often without a row more is failed. */
+const MAX_ATTEMPTS = 3;
+/** A campaign has a million contacts; some rows are wrong or there twice. */
+const TABLE_SIZE = { rows: 2_000_000, columns: 200, cells: 100_000_000 };
+
+/** What takes the rows of an import: a campaign, or a do-not-call list. */
+interface ImportTarget<Stores> {
+  /** Reads rows before the transaction that takes them. @returns A result for each row, in order. */
+  read(rows: readonly ContactInput[]): Promise<readonly ReadRow[]>;
+  /** Takes rows, in a transaction. @returns Those that it did not take. */
+  add(stores: Stores, rows: readonly ReadRow[]): Promise<readonly SkippedRow[]>;
+}
+
+export interface ImportDeps<Stores extends { readonly contactImports: ContactImportStore }> {
+  readonly imports: ContactImportStore;
+  readonly transaction: <Result>(work: (stores: Stores) => Promise<Result>) => Promise<Result>;
+  /** @returns Undefined when it was removed. */
+  readonly targetOf: (task: ImportTask) => Promise<ImportTarget<Stores> | undefined>;
+  readonly parser: DocumentParser;
+  readonly files: DocumentFiles;
+  /** Removes the files of imports that have ended. Never fails. */
+  readonly cleanUp: () => Promise<void>;
+  readonly clock: Clock;
+  readonly onEnd: (task: ImportTask, reason: string | null) => void;
+}
+
+/** The import has ended meanwhile, or another node has counted its rows. */
+class ImportLostError extends Error {}
+
+/** The import of lists, as a kind of work. */
+export function importWork<Stores extends { readonly contactImports: ContactImportStore }>(
+  deps: ImportDeps<Stores>,
+  rows: LeasedWork,
+): WorkKind {
+  return {
+    name: 'contact-imports',
+    rows,
+    maxRunning: MAX_RUNNING,
+    maxPerProject: MAX_RUNNING_PER_PROJECT,
+    async run({ id }, signal) {
+      const task = await deps.imports.begin(id);
+      if (!task) return undefined;
+      const reason = await reasonOfEnd(readFile(deps, task, signal), signal, () =>
+        deps.imports.undoAttempt(id),
+      );
+      if (reason !== undefined) {
+        await deps.imports.end(id, reason, new Date(deps.clock.now()).toISOString());
+        deps.onEnd(task, reason);
+      }
+      await deps.cleanUp();
+      return undefined;
+    },
+  };
+}
+
+/**
+ * Waits for the end of an import.
+ *
+ * @returns Why it failed; null when it is done; undefined when it has ended otherwise.
+ * @throws What is repeated later.
+ */
+async function reasonOfEnd(
+  reading: Promise<void>,
+  signal: AbortSignal,
+  undoAttempt: () => Promise<void>,
+): Promise<string | null | undefined> {
+  try {
+    await reading;
+    return null;
+  } catch (error) {
+    if (error instanceof ImportLostError) return undefined;
+    if (error instanceof DocumentError) return error.message;
+    if (error instanceof CallwayError && error.category !== 'unavailable') return error.message;
+    if (signal.aborted) await undoAttempt();
+    throw error;
+  }
+}
+
+/** Reads a file's rows and takes them, a batch in each transaction; what an earlier attempt has taken is passed over. */
+async function readFile<Stores extends { readonly contactImports: ContactImportStore }>(
+  deps: ImportDeps<Stores>,
+  task: ImportTask,
+  signal: AbortSignal,
+): Promise<void> {
+  if (task.attempts > MAX_ATTEMPTS) throw new DocumentError('Reading the file was interrupted too often');
+  const target = await deps.targetOf(task);
+  if (!target) throw new ImportLostError();
+  const file = await checkOut(deps.files, task.fileKey);
+  let readRow: ((cells: readonly string[]) => GivenRow) | undefined;
+  let position = 0;
+  let taken = task.rows;
+  try {
+    await deps.parser.readRows(
+      { path: file.path, type: task.fileType, size: TABLE_SIZE },
+      {
+        async restart() {
+          readRow = undefined;
+          position = 0;
+        },
+        async store(rows) {
+          const given: GivenRow[] = [];
+          for (const cells of rows) {
+            if (cells.every((cell) => cell.trim() === '')) continue;
+            if (!readRow) {
+              readRow = readColumns(cells, task.mapping);
+              continue;
+            }
+            position += 1;
+            if (position > taken) given.push(readRow(cells));
+          }
+          if (given.length === 0) return;
+          await take(deps, { id: task.id, target, before: taken }, given);
+          taken += given.length;
+        },
+      },
+      signal,
+    );
+  } finally {
+    await file.release();
+  }
+  if (!readRow) throw new DocumentError('The file is empty');
+}
+
+async function take<Stores extends { readonly contactImports: ContactImportStore }>(
+  { transaction }: ImportDeps<Stores>,
+  {
+    id,
+    target,
+    before,
+  }: { readonly id: string; readonly target: ImportTarget<Stores>; readonly before: number },
+  given: readonly GivenRow[],
+): Promise<void> {
+  const read = await target.read(given.flatMap((row) => ('contact' in row ? row.contact : [])));
+  const results = read.values();
+  const rows = given.flatMap((row): ReadRow[] => {
+    if ('code' in row) return [row];
+    const { value } = results.next();
+    return value ? [value] : [];
+  });
+  await transaction(async (stores) => {
+    const skipped = await target.add(stores, rows);
+    const errors = skipped.map(({ index, code, message }) => ({ row: before + index + 1, code, message }));
+    const isOwn = await stores.contactImports.advance(id, { before, rows: rows.length, errors });
+    if (!isOwn) throw new ImportLostError();
+  });
+}
+
+async function checkOut(files: DocumentFiles, key: string) {
+  try {
+    return await files.checkOut(key);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      throw new DocumentError('The uploaded file is lost; send it again', { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+
+import { makeXlsx } from '../../../support/documents.ts';
+import { sharedGateway, type TestProject } from '../../../support/gateway.ts';
+
+const gateway = sharedGateway({ env: { MAX_IMPORT_BYTES: '10000' } });
+const WAIT = { timeout: 30_000 };
+const MAPPING = { toNumber: 'Phone', externalId: 'Id' };
+
+interface Draft {
+  readonly project: TestProject;
+  readonly path: string;
+  get(path: string): ReturnType<ReturnType<typeof gateway>['api']>;
+  send(content: string | Uint8Array, name?: string, mapping?: unknown): Promise<Response>;
+  /** Sends a file and waits until it was read. */
+  import(content: string | Uint8Array, name?: string): ReturnType<ReturnType<typeof gateway>['api']>;
+}
+
+async function draft(): Promise<Draft> {
+  const project = await gateway().createProject();
+  const key = project.developerKey;
+  await gateway().api('PATCH', project.path, { body: { callLimits: { ownCountriesOnly: false } } });
+  const input = { name: 'Renewals', fromNumbers: ['+886223456789'] };
+  const { body: campaign } = await gateway().api('POST', `${project.path}/campaigns`, { key, body: input });
+  const path = `${project.path}/campaigns/${campaign.id}`;
+  const get = (below: string) => gateway().api('GET', `${project.path}${below}`, { key });
+  const send: Draft['send'] = async (content, name = 'list.csv', mapping = JSON.stringify(MAPPING)) => {
+    const body = new FormData();
+    body.set('mapping', String(mapping));
+    body.set('file', new Blob([content]), name);
+    const headers = { authorization: `Bearer ${key}` };
+    return await fetch(`${gateway().url}${path}/contacts`, { method: 'POST', headers, body });
+  };
+  return {
+    project,
+    path,
+    get,
+    send,
+    async import(content, name) {
+      const response = await send(content, name);
+      expect(response.status).toBe(202);
+      const { importId } = (await response.json()) as { importId: string };
+      const read = () => get(`/contact-imports/${importId}`);
+      await expect.poll(async () => (await read()).body.status, WAIT).not.toBe('running');
+      return await read();
+    },
+  };
+}
+
+test('A CSV is read into a campaign; what was wrong is told by row, and in a file', async () => {
+  const one = await draft();
+  const list = 'Id;Phone;First name\n1;0912 345 678;Ada\n2;;Bob\n\n3;12;=1+1\n1;+886912345678;Twice\n';
+  const { body } = await one.import(list);
+  expect(body).toMatchObject({
+    status: 'done',
+    rows: 4,
+    accepted: 1,
+    skipped: 3,
+    errors: [
+      { row: 2, code: 'missing_number' },
+      { row: 3, code: 'invalid_number' },
+      { row: 4, code: 'duplicate' },
+    ],
+  });
+  const contacts = await one.get(`/campaigns/${body.campaignId}/contacts`);
+  expect(contacts.body.data).toMatchObject([
+    { toNumber: '+886912345678', externalId: '1', variables: { first_name: 'Ada' } },
+  ]);
+  const errors = await one.get(`/contact-imports/${body.id}/errors`);
+  expect(errors.headers.get('content-type')).toMatch(/^text\/csv/);
+  expect(errors.body.split('\r\n')).toHaveLength(5);
+  // The same file once more takes none.
+  expect((await one.import(list)).body).toMatchObject({ status: 'done', accepted: 0, skipped: 4 });
+});
+
+test('A sheet is read; numbers that lost their plus sign are those of the from number’s country', async () => {
+  const one = await draft();
+  const sheet = makeXlsx('List', [
+    ['Phone', 'Id'],
+    ['886912345679', 'a'],
+  ]);
+  expect((await one.import(sheet, 'list.xlsx')).body).toMatchObject({
+    status: 'done',
+    accepted: 1,
+    skipped: 0,
+  });
+});
+
+test('A file without the named column, and one that is damaged, fail with the reason', async () => {
+  const one = await draft();
+  expect((await one.import('Tel,Id\n0912345678,1\n')).body).toMatchObject({
+    status: 'failed',
+    reason: 'The file has no column Phone; its columns are Tel, Id',
+    endedAt: expect.any(String),
+  });
+  expect((await one.import('Phone,Id\n"0912345678,1\n0912345679,2\n')).body).toMatchObject({
+    status: 'failed',
+  });
+});
+
+test('A file of more than MAX_IMPORT_BYTES is 413, and none of it is read', async () => {
+  const one = await draft();
+  const response = await one.send(`Phone,Id\n${'0912345678,1\n'.repeat(1_000)}`);
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+    413,
+    'file_too_large',
+  ]);
+  expect((await one.get(one.path.slice(one.project.path.length))).body.counts.total).toBe(0);
+});
+
+test.each<[string, string | Uint8Array, string, unknown, number, string]>([
+  ['no table', '%PDF-1.7\n', 'list.pdf', undefined, 400, 'unsupported_file'],
+  ['without a mapping', 'Phone\n1\n', 'list.csv', '', 400, 'invalid_mapping'],
+  [
+    'with an unknown field in its mapping',
+    'Phone\n1\n',
+    'list.csv',
+    '{"toNumber":"Phone","x":"y"}',
+    400,
+    'invalid_mapping',
+  ],
+])('A form %s is refused', async (_, content, name, mapping, status, code) => {
+  const one = await draft();
+  const response = await one.send(content, name, mapping);
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code]);
+});
