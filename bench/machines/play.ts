@@ -120,7 +120,8 @@ function openLine(voiceActivity: VoiceActivityDetection, open: (clock: Simulated
   };
   const session = new VoiceSession(
     {
-      ...{ stream, engine: memory.engine, historyStore, speechToText: hearing.recognizer, synthesis },
+      ...{ stream, engine: memory.engine, historyStore },
+      speech: { speechToText: hearing.recognizer, synthesis },
       ...{ voiceActivity, clock, onError },
     },
     { session: { projectId: PROJECT, sessionId: 's', channel: 'phone' }, detectAnsweringMachine: true },

@@ -87,7 +87,8 @@ function openCall(voiceActivity: VoiceActivityDetection, seed: number) {
   };
   const session = new VoiceSession(
     {
-      ...{ stream, engine: memory.engine, historyStore, speechToText: recognizer, synthesis },
+      ...{ stream, engine: memory.engine, historyStore },
+      speech: { speechToText: recognizer, synthesis },
       ...{ voiceActivity, clock, onError },
     },
     { session: { projectId: PROJECT, sessionId: 's', channel: 'phone' } },

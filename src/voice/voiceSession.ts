@@ -1,6 +1,5 @@
 import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { Clock } from '../base/values/clock.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
 import { AGENT_FAILED, STREAM_RESUMED } from '../conversation/speech/fallbackPhrases.ts';
 import type { AudioStream } from '../conversation/streams/audioStream.ts';
@@ -18,10 +17,9 @@ import type { TurnInput } from '../engine/turn/turn.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
 import type { HangupReason } from '../media/agentStream/streamClient.ts';
 import type { NoiseSuppression } from '../models/ports/noiseSuppression.ts';
-import type { Recognizer } from '../models/ports/recognizer.ts';
 import type { Transcript } from '../models/ports/speechToText.ts';
 import type { VoiceActivityDetection } from '../models/ports/voiceActivity.ts';
-import type { CallEngines, ProviderFallback } from '../models/selection/callProviders.ts';
+import type { ProviderFallback } from '../models/selection/callProviders.ts';
 import { AnsweredByMonitor, type AnsweredByMonitorDeps } from './answeringMachine/answeredByMonitor.ts';
 import { type AnsweredBy, AnsweringMachineDetector } from './answeringMachine/answeringMachineDetector.ts';
 import { Captions } from './captions.ts';
@@ -31,7 +29,7 @@ import { HeardTally, type UtteranceResult } from './recognition/heardSpeech.ts';
 import { recognizerAbilities } from './recognition/openTranscription.ts';
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
 import { type AgentSpeech, createSpeechOpener } from './speech/agentSpeech.ts';
-import type { CallSpeech, SessionSynthesis } from './speech/callSpeech.ts';
+import type { SessionSpeech } from './speech/callSpeech.ts';
 import { type CallEngine, createCallEngine } from './speechToSpeech/callEngine.ts';
 import { SupervisedAgent } from './supervisedAgent.ts';
 import { ThreadTime } from './threadTime.ts';
@@ -58,38 +56,36 @@ const RESUME: TurnInput = {
   message: 'The audio stream was lost; the session continues on another one',
 };
 
-export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
-  readonly stream: AudioStream;
-  readonly engine: Pick<ConversationEngine, 'runTurn'>;
-  /** What the engine wants to say without having been asked; undefined when it never does. */
+/** What answers the caller: the conversation engine, or a customer's bot in its place. */
+interface AnsweringEngine extends Pick<ConversationEngine, 'runTurn'> {
+  /** What the bot wants to say without having been asked; undefined when it never does. */
   readonly initiative?: (() => TurnInput | undefined) | undefined;
+}
+
+export interface VoiceSessionDeps extends SessionHistoryDeps {
+  readonly stream: AudioStream;
+  readonly engine: AnsweringEngine;
   /** Stores running turns, so that another node can recover them; undefined for a customer's bot. */
   readonly checkpoints?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
-  /** What agent and nodes name; undefined when the same recognizer and voice serve all. */
-  readonly callSpeech?: CallSpeech | undefined;
-  readonly speechToText: Recognizer;
-  /** The speech-to-speech models that agent and nodes name; undefined when there are none. */
-  readonly engines?: CallEngines | undefined;
+  readonly speech: SessionSpeech;
   readonly voiceActivity: VoiceActivityDetection;
   /** What the process has computed so far. Default: the operating system's count. */
   readonly cpuMs?: (() => number) | undefined;
   /** Suppresses noise; undefined on an installation that never does. */
   readonly noiseSuppression?: NoiseSuppression | undefined;
-  readonly clock: Clock;
-  /** Called when it is not yet known who answered the call, and whenever that changes. */
-  readonly onAnsweredBy?: AnsweredByMonitorDeps['onAnsweredBy'];
   /** A turn in which the agent was heard has ended. */
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
   /** An utterance of the caller is closed. */
   readonly onUtterance?: ((result: UtteranceResult) => void) | undefined;
   /** Publishes live events; undefined in tests, which have no subscribers. */
   readonly liveEvents?: LiveEvents | undefined;
-  readonly onError: (error: unknown, message: string) => void;
 }
 
 export interface VoiceSessionOptions {
   readonly session: NewSession;
   readonly detectAnsweringMachine?: boolean;
+  /** Called when it is not yet known who answered the call, and whenever that changes. */
+  readonly onAnsweredBy?: AnsweredByMonitorDeps['onAnsweredBy'];
   /** Whether the number's settings suppress noise; undefined where they leave it to the agent. */
   readonly noiseSuppression?: boolean | undefined;
   /** The agent has spoken in this session on a stream that was lost: it does not greet again. */
@@ -138,35 +134,42 @@ export class VoiceSession {
 
   constructor(deps: VoiceSessionDeps, options: VoiceSessionOptions) {
     this.#deps = deps;
-    const { stream, clock } = deps;
+    const { stream, speech, historyStore, noiseSuppression, clock, onError } = deps;
     const { failedTransfer, sampleRateHz } = stream.info;
     const resuming = failedTransfer ? transferFailed(failedTransfer) : RESUME;
     this.#firstInput = options.isResumed ? resuming : BEGIN;
     this.#threadTime = new ThreadTime(clock, () => this.#onThreadHeld(), deps.cpuMs);
     if (stream.info.captions) this.#captions = new Captions(stream);
-    const abilities = recognizerAbilities(deps.speechToText);
+    const abilities = recognizerAbilities(speech.speechToText);
     this.#settings = new TurnSettings(abilities, (current) => this.#onNode(current));
-    this.#history = new SessionHistory(deps);
-    deps.callSpeech?.listen((fallback) => this.#onFallback(fallback));
-    this.#answering = this.#createAnsweredByMonitor(options.detectAnsweringMachine ?? false);
+    this.#history = new SessionHistory({ historyStore, clock, onError });
+    speech.callSpeech?.listen((fallback) => this.#onFallback(fallback));
+    this.#answering = this.#createAnsweredByMonitor(options);
     this.#streamWatchdog = createWatchdog(clock, STREAM_TIMEOUT_MS, () => this.#close('no audio received'));
     this.#engine = this.#createEngine();
     this.#recognizers = this.#createRecognizers();
-    this.#noise = new CallNoise({ ...deps, sampleRateHz, ofNumber: options.noiseSuppression });
+    this.#noise = new CallNoise({
+      noiseSuppression,
+      ofNumber: options.noiseSuppression,
+      sampleRateHz,
+      onError,
+    });
     this.#agentTurns = this.#createAgentTurns(options.session);
     this.#tally = new HeardTally(deps.onUtterance);
     this.#recognition = this.#createRecognition();
     this.#turns = new TurnController({
-      ...deps,
+      stream,
       speechToText: this.#recognizers,
       settings: this.#settings,
       recognition: this.#recognition,
       agentTurns: this.#agentTurns,
       isScreening: (text) => this.#answering.isScreening(text),
       isCallerStored: () => this.#agentTurns.instanceId !== '' && this.#answering.answeredBy !== 'machine',
+      clock,
+      onError,
     });
     const speaking = { turns: this.#turns, agentTurns: this.#agentTurns };
-    this.#supervised = new SupervisedAgent({ initiative: deps.initiative, stream, ...speaking });
+    this.#supervised = new SupervisedAgent({ initiative: deps.engine.initiative, stream, ...speaking });
     this.#transfer = new CallTransfer({
       ...speaking,
       onFailed: (input) => this.#supervised.startTurn(input),
@@ -217,10 +220,10 @@ export class VoiceSession {
     };
   }
 
-  #createAnsweredByMonitor(isEnabled: boolean): AnsweredByMonitor {
-    const { stream, clock, onAnsweredBy } = this.#deps;
+  #createAnsweredByMonitor({ detectAnsweringMachine, onAnsweredBy }: VoiceSessionOptions): AnsweredByMonitor {
+    const { stream, clock } = this.#deps;
     return new AnsweredByMonitor({
-      detector: isEnabled ? new AnsweringMachineDetector(stream.info.sampleRateHz) : undefined,
+      detector: detectAnsweringMachine ? new AnsweringMachineDetector(stream.info.sampleRateHz) : undefined,
       turns: () => this.#turns,
       recognition: () => this.#recognition,
       agentHasCall: () => !this.#transfer.isRunning && !this.#supervised.isTakenOver,
@@ -232,24 +235,23 @@ export class VoiceSession {
   }
 
   #createAgentTurns(session: NewSession): AgentTurnQueue<AgentSpeech> {
-    const deps = this.#deps;
-    const store = deps.checkpoints;
+    const { stream, engine, speech, checkpoints: store, onSpokenTurn, clock, onError } = this.#deps;
     return new AgentTurnQueue({
-      ...deps,
-      speechToText: this.#recognizers,
-      openSpeech: createSpeechOpener({
-        ...deps,
-        nowMs: () => deps.clock.monotonicMs(),
-        language: () => this.#settings.language,
-      }),
+      stream,
+      engine,
       session,
-      checkpoints: store && new TurnCheckpoints({ ...deps, store }),
+      speechToText: this.#recognizers,
+      openSpeech: createSpeechOpener(stream, speech, clock, () => this.#settings.language),
+      checkpoints: store && new TurnCheckpoints({ store, clock, onError }),
       settings: this.#settings,
       history: this.#history,
       speakingModel: (config) => this.#engine?.use(config),
       dispatch: (event) => this.#turns.dispatch(event),
       onSession: (found) => this.#onSession(found),
       onSessionOver: (outcome) => this.#onSessionOver(outcome),
+      onSpokenTurn,
+      clock,
+      onError,
     });
   }
 
@@ -271,16 +273,22 @@ export class VoiceSession {
   }
 
   #createEngine(): CallEngine | undefined {
-    return createCallEngine(this.#deps, {
-      language: () => this.#settings.language,
-      transcribe: (frames, options) => this.#recognizers.transcribe(frames, options),
-      onFallback: (fallback) => this.#onFallback(fallback),
-    });
+    const { stream, speech, clock, onError } = this.#deps;
+    return createCallEngine(
+      { engines: speech.engines, stream, clock, onError },
+      {
+        language: () => this.#settings.language,
+        transcribe: (frames, options) => this.#recognizers.transcribe(frames, options),
+        onFallback: (fallback) => this.#onFallback(fallback),
+      },
+    );
   }
 
   #createRecognizers(): CallRecognizers {
+    const { stream, speech, clock, onError } = this.#deps;
     return new CallRecognizers({
-      ...this.#deps,
+      stream,
+      speech,
       settings: this.#settings,
       engineRecognizer: () => this.#engine?.recognizer,
       threadTime: this.#threadTime,
@@ -290,6 +298,8 @@ export class VoiceSession {
         this.#onTranscript(transcript);
       },
       onTurnSignal: (signal) => this.#turns.onTurnSignal(signal),
+      clock,
+      onError,
     });
   }
 

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { renderTemplate } from '../agents/pathway/templates.ts';
 import { currentSpeech } from '../agents/speech/language.ts';
-import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
 import { retryForever } from '../base/async/retryForever.ts';
 import { traceLogFields } from '../base/tracing.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
@@ -21,6 +20,7 @@ import type { Session } from '../engine/session/session.ts';
 import { type SessionPolicy, sessionPolicy } from '../engine/session/sessionPolicy.ts';
 import { fillerOf } from '../engine/turn/filler.ts';
 import { type Breakers, createBreakers } from '../models/failover/circuitBreaker.ts';
+import type { Recognizer } from '../models/ports/recognizer.ts';
 import { type Synthesizer, takesWords } from '../models/ports/synthesizer.ts';
 import type { TextToSpeech } from '../models/ports/textToSpeech.ts';
 import type { SpeechEngines, SpeechProviders } from '../models/selection/callProviders.ts';
@@ -28,7 +28,7 @@ import { type BotAccess, openBotConversation } from '../text/openBotConversation
 import { serveTextStream } from '../text/serveTextStream.ts';
 import type { AnsweredByMonitorDeps } from './answeringMachine/answeredByMonitor.ts';
 import type { AnsweredBy } from './answeringMachine/answeringMachineDetector.ts';
-import { CallSpeech, type CallSpeechDeps, type SessionSynthesis } from './speech/callSpeech.ts';
+import { CallSpeech, type SessionSpeech, type SessionSynthesis } from './speech/callSpeech.ts';
 import { type FailoverTexts, sendFailoverPrompts } from './speech/failoverPrompt.ts';
 import { createSpeechCache, type SpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
 import { StreamedSynthesis } from './speech/streamedSynthesis.ts';
@@ -41,20 +41,11 @@ import {
 } from './voiceSession.ts';
 
 export interface VoiceSessionServerDeps
-  extends Omit<
-    VoiceSessionDeps,
-    | 'stream'
-    | 'synthesis'
-    | 'streamedSynthesis'
-    | 'callSpeech'
-    | 'engines'
-    | 'engine'
-    | 'initiative'
-    | 'onError'
-  > {
+  extends Omit<VoiceSessionDeps, 'stream' | 'speech' | 'engine' | 'onError'> {
   readonly engine: Pick<ConversationEngine, 'runTurn' | 'find' | 'attach' | 'detach'>;
   /** Reaches customers' bots of text turns; undefined when no call has one. */
   readonly bots?: BotAccess | undefined;
+  readonly speechToText: Recognizer;
   readonly textToSpeech: Synthesizer;
   /** Speaks when the first one fails. */
   readonly fallbackSpeech?: TextToSpeech | undefined;
@@ -106,40 +97,35 @@ export interface VoiceSessionServer {
 export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSessionServer {
   const { clock, logger } = deps;
   const shared = { cache: createSpeechCache(), breakers: createBreakers(clock) };
-  const open = ({ projectId, sessionId, callId, traceparent, sampleRateHz }: StreamInfo) => {
+  const open = (info: StreamInfo) => {
+    const { projectId, sessionId, callId, traceparent } = info;
     const fields = { projectId, sessionId, ...omitUndefined({ callId }), ...traceLogFields(traceparent) };
     const onError = (error: unknown, message: string) => logger.warn({ ...fields, err: error }, message);
-    const own = { ...deps, ...deps.speechProviders?.counted(projectId, deps) };
-    const { synthesis, streamedSynthesis } = openSynthesis(own, shared, sampleRateHz, onError);
-    const defaults = { synthesis, streamedSynthesis, speechToText: own.speechToText };
-    const callSpeech = openCallSpeech(own, {
-      defaults,
-      projectId,
-      sampleRateHz,
-      cache: shared.cache,
-      onError,
-    });
-    return { own, fields, onError, synthesis, streamedSynthesis, callSpeech };
+    const speech = openSpeech(deps, shared, info, onError);
+    return { fields, onError, speech };
   };
   return {
     serveText: (stream) => serveTextStream(deps, stream),
     async serveParty(stream, party) {
-      const { own, fields, onError, synthesis, streamedSynthesis, callSpeech } = open(stream.info);
+      const { fields, onError, speech } = open(stream.info);
+      const { engine, releases, historyStore, voiceActivity } = deps;
       logger.info({ ...fields, party: party.kind }, 'stream to a party of a transfer started');
       try {
-        const partyDeps = { ...own, callSpeech, synthesis: { synthesis, streamedSynthesis }, onError };
+        const partyDeps = { engine, releases, historyStore, voiceActivity, speech, clock, onError };
         await servePartyStream(partyDeps, stream, party);
       } finally {
-        callSpeech?.close();
-        streamedSynthesis?.close();
+        speech.close();
         logger.info({ ...fields, party: party.kind }, 'stream to a party of a transfer ended');
       }
     },
     async serve(stream) {
       const { projectId, sessionId, callId } = stream.info;
-      const { own, fields, onError, synthesis, streamedSynthesis, callSpeech } = open(stream.info);
+      const { fields, onError, speech } = open(stream.info);
+      const { historyStore, voiceActivity, noiseSuppression, onUtterance } = deps;
       const { bot: target } = stream.info;
-      const bot = target && (await openBotConversation({ ...deps, onError }, stream, target));
+      const { engine, releases, bots, liveEvents } = deps;
+      const botDeps = { engine, releases, bots, liveEvents, historyStore, clock, onError };
+      const bot = target && (await openBotConversation(botDeps, stream, target));
       const call = bot ? undefined : await callOf(deps, stream.info);
       const { publishesEvents, ...options } = bot
         ? botSessionOptions(stream.info)
@@ -149,41 +135,35 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       const cancelPrompts =
         callId === undefined
           ? undefined
-          : sendFailoverPrompts({ stream, clock, onError }, () =>
-              failoverTexts(
-                deps,
-                stream.info,
-                async (speech, language) =>
-                  (await callSpeech?.synthesisFor(speech, language)) ?? { synthesis, streamedSynthesis },
-              ),
-            );
+          : sendFailoverPrompts({ stream, clock, onError }, () => failoverTexts(deps, stream.info, speech));
       logger.info(fields, 'voice session started');
-      const engines = bot ? undefined : deps.engines?.open(projectId);
       let report: VoiceReport | undefined;
       try {
-        const sessionDeps = {
-          ...own,
-          liveEvents: publishesEvents ? deps.liveEvents : undefined,
-          stream,
-          synthesis,
-          streamedSynthesis,
-          callSpeech,
-          engines,
-          onAnsweredBy,
-          onError,
-          onSpokenTurn: loggingTurns(deps, fields),
-          ...(bot && { engine: bot, initiative: bot.initiative, checkpoints: undefined }),
-        };
-        report = await new VoiceSession(sessionDeps, options).run();
+        const session = new VoiceSession(
+          {
+            stream,
+            engine: bot ?? engine,
+            historyStore,
+            checkpoints: bot ? undefined : deps.checkpoints,
+            speech,
+            voiceActivity,
+            noiseSuppression,
+            liveEvents: publishesEvents ? liveEvents : undefined,
+            onSpokenTurn: loggingTurns(deps, fields),
+            onUtterance,
+            clock,
+            onError,
+          },
+          { ...options, onAnsweredBy },
+        );
+        report = await session.run();
         return report;
       } finally {
         cancelPrompts?.();
         bot?.close();
-        engines?.close();
-        callSpeech?.close();
-        streamedSynthesis?.close();
+        speech.close();
         logger.info({ ...fields, heard: report?.heard }, 'voice session ended');
-        deps.engine.detach(projectId, sessionId);
+        engine.detach(projectId, sessionId);
       }
     },
   };
@@ -197,24 +177,47 @@ async function callOf(
   return opening?.call ? { ...opening.call, answeredBy: null } : await calls.find(projectId, callId);
 }
 
-/** Opens the providers that the call's agent and nodes name. */
-function openCallSpeech(
-  { speechProviders, fallbackSpeech, textToSpeech, clock, logger }: VoiceSessionServerDeps,
-  deps: Pick<CallSpeechDeps, 'defaults' | 'projectId' | 'sampleRateHz' | 'cache' | 'onError'>,
-): CallSpeech | undefined {
-  if (!speechProviders) return undefined;
-  const lastVoice = fallbackSpeech ?? (takesWords(textToSpeech) ? undefined : textToSpeech);
-  const providers = speechProviders.open(deps.projectId, (fallback) => {
-    logger.warn({ projectId: deps.projectId, ...fallback }, 'speech provider left for another one');
-    speech.report(fallback);
+/** Opens the speech of one session, counted for its project: what the installation has, and what agent and nodes name. */
+function openSpeech(
+  deps: VoiceSessionServerDeps,
+  shared: SharedSpeech,
+  { projectId, sampleRateHz, bot, party }: StreamInfo,
+  onError: (error: unknown, message: string) => void,
+): SessionSpeech & { close(): void } {
+  const { speechProviders, fallbackSpeech, clock, logger } = deps;
+  const { speechToText, textToSpeech } = speechProviders?.counted(projectId, deps) ?? deps;
+  const synthesis = openSynthesis({ textToSpeech, fallbackSpeech, clock }, shared, sampleRateHz, onError);
+  const defaults = { ...synthesis, speechToText };
+  const providers = speechProviders?.open(projectId, (fallback) => {
+    logger.warn({ projectId, ...fallback }, 'speech provider left for another one');
+    callSpeech?.report(fallback);
   });
-  const speech: CallSpeech = new CallSpeech({ ...deps, providers, lastVoice, clock });
-  return speech;
+  const lastVoice = fallbackSpeech ?? (takesWords(textToSpeech) ? undefined : textToSpeech);
+  const { cache } = shared;
+  const callSpeech: CallSpeech | undefined =
+    providers &&
+    new CallSpeech({ providers, defaults, projectId, sampleRateHz, lastVoice, cache, clock, onError });
+  // A bot answers in words, and parties of a transfer hear announcements.
+  const engines = bot || party ? undefined : deps.engines?.open(projectId);
+  return {
+    ...defaults,
+    callSpeech,
+    engines,
+    close() {
+      engines?.close();
+      callSpeech?.close();
+      synthesis.streamedSynthesis?.close();
+    },
+  };
 }
 
 /** The synthesis of one call. A vendor that takes words has the fallback for whole sentences. */
 function openSynthesis(
-  { textToSpeech, fallbackSpeech, clock }: VoiceSessionServerDeps,
+  {
+    textToSpeech,
+    fallbackSpeech,
+    clock,
+  }: Pick<VoiceSessionServerDeps, 'textToSpeech' | 'fallbackSpeech' | 'clock'>,
   { cache, breakers }: SharedSpeech,
   sampleRateHz: number,
   onError: (error: unknown, message: string) => void,
@@ -301,7 +304,7 @@ function hasAgentSpoken({ state: { currentNodeId, hasSpoken, messages } }: Sessi
 async function failoverTexts(
   { engine, releases }: VoiceSessionServerDeps,
   { projectId, sessionId }: StreamInfo,
-  voiceOf: (speech: SpeechConfig, language: string) => Promise<SessionSynthesis>,
+  { callSpeech, synthesis, streamedSynthesis }: SessionSpeech,
 ): Promise<FailoverTexts & SessionSynthesis> {
   const session = await engine.find(projectId, sessionId);
   const release = session && (await releases.find(projectId, session.releaseId));
@@ -315,5 +318,6 @@ async function failoverTexts(
   const { filler, apology } = fallbackPhrasesOf(language);
   const agentFiller = release && fillerOf(release.agent, language, session.turn);
   const waiting = agentFiller && renderTemplate(agentFiller, variables, { onFailure: () => undefined });
-  return { waiting: waiting ?? filler, apology, language, ...(await voiceOf(speech, language)) };
+  const voice = (await callSpeech?.synthesisFor(speech, language)) ?? { synthesis, streamedSynthesis };
+  return { waiting: waiting ?? filler, apology, language, ...voice };
 }

@@ -3,7 +3,7 @@ import type { TurnSettings } from '../../conversation/turnDetection/turnSettings
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { Recognizer } from '../../models/ports/recognizer.ts';
 import type { RecognitionOptions, SpeechToText, Transcript } from '../../models/ports/speechToText.ts';
-import type { CallSpeech } from '../speech/callSpeech.ts';
+import type { SessionSpeech } from '../speech/callSpeech.ts';
 import { CallTranscription } from './callTranscription.ts';
 import {
   type RecognitionHints,
@@ -16,9 +16,7 @@ export interface CallRecognizersDeps
   extends Pick<TranscriptionOptions, 'clock' | 'threadTime' | 'onInterim' | 'onRevised' | 'onTurnSignal'> {
   readonly stream: Pick<AudioStream, 'info' | 'receivedSamples'>;
   readonly settings: TurnSettings;
-  /** Opens the recognizers that agent and nodes name; undefined when one recognizer serves all. */
-  readonly callSpeech?: CallSpeech | undefined;
-  readonly speechToText: Recognizer;
+  readonly speech: SessionSpeech;
   /** The speech-to-speech model that hears the caller; undefined for a recognizer. */
   readonly engineRecognizer?: (() => SpeechToText | undefined) | undefined;
   readonly onError: (error: unknown, message: string) => void;
@@ -34,10 +32,10 @@ export class CallRecognizers {
 
   constructor(deps: CallRecognizersDeps) {
     this.#deps = deps;
-    this.#current = deps.speechToText;
+    this.#current = deps.speech.speechToText;
     this.transcription = this.#createTranscription();
     // Else the first node says which vendor hears the caller.
-    if (!deps.callSpeech) this.transcription.use([deps.speechToText]);
+    if (!deps.speech.callSpeech) this.transcription.use([deps.speech.speechToText]);
   }
 
   /** The name of the vendor that hears the caller. */
@@ -46,7 +44,8 @@ export class CallRecognizers {
   }
 
   onNode({ speech, engine }: CurrentNode): void {
-    const { callSpeech, settings, engineRecognizer, speechToText } = this.#deps;
+    const { settings, engineRecognizer } = this.#deps;
+    const { callSpeech, speechToText } = this.#deps.speech;
     const recognizer = engineRecognizer?.();
     const wanted = JSON.stringify([
       speech.recognition,
@@ -68,7 +67,8 @@ export class CallRecognizers {
 
   /** Transcribes an utterance that a speech-to-speech model cannot. @throws {ModelError} */
   async transcribe(frames: readonly Int16Array[], options: RecognitionOptions): Promise<Transcript> {
-    const { callSpeech, settings, speechToText, clock } = this.#deps;
+    const { settings, clock } = this.#deps;
+    const { callSpeech, speechToText } = this.#deps.speech;
     const [recognizer = speechToText] =
       (settings.node && (await callSpeech?.recognizersFor(settings.node.speech))) ?? [];
     return await transcribeUtterance(recognizer, frames, options, clock);
@@ -80,9 +80,14 @@ export class CallRecognizers {
   }
 
   #createTranscription(): CallTranscription {
-    const { stream, settings, callSpeech, onError, ...deps } = this.#deps;
+    const { stream, settings, speech, clock, threadTime, onInterim, onRevised, onTurnSignal, onError } =
+      this.#deps;
     return new CallTranscription({
-      ...deps,
+      clock,
+      threadTime,
+      onInterim,
+      onRevised,
+      onTurnSignal,
       sampleRateHz: stream.info.sampleRateHz,
       receivedSamples: () => stream.receivedSamples,
       hints: () => ({
@@ -91,7 +96,7 @@ export class CallRecognizers {
         keyterms: settings.node?.speech.recognition?.keyterms,
       }),
       onFailed: (error) => onError(error, 'speech recognition lost'),
-      onFallback: (from, to, error) => callSpeech?.leave('recognition', from.name, to.name, error),
+      onFallback: (from, to, error) => speech.callSpeech?.leave('recognition', from.name, to.name, error),
       onRecognizer: (recognizer) => {
         this.#current = recognizer;
         settings.useRecognizer(recognizerAbilities(recognizer));

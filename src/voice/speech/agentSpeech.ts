@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/values/clock.ts';
 import type {
   AnswerSpeech,
   AnswerSpeechEvents,
@@ -8,12 +9,13 @@ import { type InterruptionPolicy, PiecePolicies } from '../../conversation/speec
 import { createSentenceSplitter } from '../../conversation/speech/sentenceSplitter.ts';
 import { spokenRequest, startsLineAt } from '../../conversation/speech/spokenText.ts';
 import { WrittenText } from '../../conversation/speech/writtenText.ts';
+import type { AudioStream } from '../../conversation/streams/audioStream.ts';
 import { DEFAULT_LANGUAGE } from '../../conversation/turnDetection/turnSettings.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import { FRAME_MS } from '../../media/codecs/codec.ts';
 import type { SpokenAnswer } from '../../models/ports/chatModel.ts';
-import type { CallSpeech, SessionSynthesis } from './callSpeech.ts';
+import type { CallSpeech, SessionSpeech, SessionSynthesis } from './callSpeech.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
 import { SpeechPlayout, type SpeechPlayoutDeps } from './speechPlayout.ts';
 import { firstAudible, withoutLeadingSilence } from './speechSynthesis.ts';
@@ -44,27 +46,26 @@ interface Piece {
   readonly spoken?: SpokenPiece | undefined;
 }
 
-export interface AgentSpeechOpenerDeps
-  extends SessionSynthesis,
-    Pick<AgentSpeechDeps, 'stream' | 'callSpeech' | 'nowMs'> {
-  readonly language: () => string;
-}
-
 /** @returns Opens the answers of one stream, whose marks have unique names. */
-export function createSpeechOpener(deps: AgentSpeechOpenerDeps): (events: AnswerSpeechEvents) => AgentSpeech {
-  const { stream, callSpeech, nowMs } = deps;
+export function createSpeechOpener(
+  stream: AudioStream,
+  speech: SessionSpeech,
+  clock: Clock,
+  language: () => string,
+): (events: AnswerSpeechEvents) => AgentSpeech {
+  const { callSpeech } = speech;
   let marks = 0;
   return ({ onStarted, ...events }) => {
-    const { synthesis, streamedSynthesis } = callSpeech?.latest ?? deps;
+    const { synthesis, streamedSynthesis } = callSpeech?.latest ?? speech;
     return new AgentSpeech({
       ...events,
       stream,
       synthesis,
       streamedSynthesis,
       callSpeech,
-      nowMs,
+      nowMs: () => clock.monotonicMs(),
       nextMark: () => `callway-${++marks}`,
-      language: deps.language(),
+      language: language(),
       onStarted: ({ receivedSamples, bufferDelayMs }) =>
         onStarted({ streamMs: (receivedSamples * 1000) / stream.info.sampleRateHz, bufferDelayMs }),
     });

@@ -5,7 +5,12 @@ import { ModelError } from '../../models/ports/modelError.ts';
 import type { Recognizer } from '../../models/ports/recognizer.ts';
 import { type Synthesizer, takesWords } from '../../models/ports/synthesizer.ts';
 import type { AgentVoice, SpokenVoice, TextToSpeech } from '../../models/ports/textToSpeech.ts';
-import type { CallProviders, OwnDefaults, ProviderFallback } from '../../models/selection/callProviders.ts';
+import type {
+  CallEngines,
+  CallProviders,
+  OwnDefaults,
+  ProviderFallback,
+} from '../../models/selection/callProviders.ts';
 import { forWholeTexts } from '../../models/synthesis/wholeTexts.ts';
 import { type SpeechCache, SpeechSynthesis } from './speechSynthesis.ts';
 import { StreamedSynthesis } from './streamedSynthesis.ts';
@@ -19,6 +24,15 @@ export interface SessionSynthesis {
 }
 
 /** A voice as the configuration names it, and who does: `the agent` or `node “id”`. */
+/** The recognizers, voices and speech-to-speech models of one session. */
+export interface SessionSpeech extends SessionSynthesis {
+  readonly speechToText: Recognizer;
+  /** What agent and nodes name; undefined when the same recognizer and voice serve all. */
+  readonly callSpeech?: CallSpeech | undefined;
+  /** The speech-to-speech models that agent and nodes name; undefined when there are none. */
+  readonly engines?: CallEngines | undefined;
+}
+
 interface NamedVoice {
   readonly voice: string | undefined;
   readonly place: string;

@@ -5,18 +5,17 @@ import { DEFAULT_LANGUAGE } from '../../conversation/turnDetection/turnSettings.
 import { SessionHistory, type SessionHistoryDeps } from '../../conversation/turns/sessionHistory.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { ReleaseStore } from '../../engine/session/releases.ts';
-import type { SessionSynthesis } from '../speech/callSpeech.ts';
+import type { VoiceActivityDetection } from '../../models/ports/voiceActivity.ts';
+import type { SessionSpeech } from '../speech/callSpeech.ts';
 import { announcementOf } from './announcement.ts';
 import { Briefing } from './briefing.ts';
 import { PartyRecognition, type PartyRecognitionDeps } from './partyRecognition.ts';
 
-export interface PartyStreamDeps
-  extends SessionHistoryDeps,
-    Pick<PartyRecognitionDeps, 'voiceActivity' | 'speechToText' | 'callSpeech'> {
+export interface PartyStreamDeps extends SessionHistoryDeps {
   readonly engine: Pick<ConversationEngine, 'find'>;
   readonly releases: Pick<ReleaseStore, 'find'>;
-  /** The installation's default voice. */
-  readonly synthesis: SessionSynthesis;
+  readonly speech: SessionSpeech;
+  readonly voiceActivity: VoiceActivityDetection;
 }
 
 /** Serves a stream to a party of a transfer until it is closed. */
@@ -27,13 +26,18 @@ export async function servePartyStream(
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => stream.events.on('closed', () => resolve()));
   const found = await findSession(deps, stream);
-  const recognition = { ...deps, stream, closed, speech: found.speech, language: found.language };
-  if (party.kind === 'listener') return await listen(recognition, found.instanceId, party);
-  const { callSpeech, synthesis } = deps;
-  const { speech, language = DEFAULT_LANGUAGE, session, agentName } = found;
-  const voice = (await callSpeech?.synthesisFor(speech, language)) ?? synthesis;
+  const { voiceActivity, historyStore, clock, onError } = deps;
+  const { speechToText, callSpeech, synthesis, streamedSynthesis } = deps.speech;
+  const { speech, language = DEFAULT_LANGUAGE, session, agentName, instanceId } = found;
+  const hearing = { stream, closed, voiceActivity, speechToText, callSpeech, speech, clock, onError };
+  if (party.kind === 'listener') {
+    const history = new SessionHistory({ historyStore, clock, onError });
+    history.onSession(instanceId);
+    return await listen({ ...hearing, language: found.language }, history, party);
+  }
+  const voice = (await callSpeech?.synthesisFor(speech, language)) ?? { synthesis, streamedSynthesis };
   const announcement = announcementOf(party, { session, agentName, language });
-  await new Briefing({ ...recognition, language, synthesis: voice }, party, announcement).run();
+  await new Briefing({ ...hearing, language, synthesis: voice }, party, announcement).run();
 }
 
 async function findSession({ engine, releases }: PartyStreamDeps, { info }: AudioStream) {
@@ -50,13 +54,12 @@ async function findSession({ engine, releases }: PartyStreamDeps, { info }: Audi
 
 /** Writes what one side of a joined call says into the history, as the customer's words or as those of the target. */
 async function listen(
-  deps: Omit<PartyRecognitionDeps, 'expectedAnswers' | 'agentFrame' | 'onFrame' | 'onWords'> &
-    SessionHistoryDeps & { readonly closed: Promise<void> },
-  instanceId: string,
+  deps: Omit<PartyRecognitionDeps, 'expectedAnswers' | 'agentFrame' | 'onFrame' | 'onWords'> & {
+    readonly closed: Promise<void>;
+  },
+  history: SessionHistory,
   { speaker, to }: Extract<StreamParty, { kind: 'listener' }>,
 ): Promise<void> {
-  const history = new SessionHistory(deps);
-  history.onSession(instanceId);
   const recognition = new PartyRecognition({
     ...deps,
     expectedAnswers: [],

@@ -56,8 +56,10 @@ export function serveAgent(
           addMessages: async () => undefined,
           addHeard: async () => undefined,
         },
-        speechToText: recognizer,
-        synthesis: new SpeechSynthesis(deps, stream.info.sampleRateHz),
+        speech: {
+          speechToText: recognizer,
+          synthesis: new SpeechSynthesis(deps, stream.info.sampleRateHz),
+        },
         voiceActivity: loudActivity,
         clock,
         onError,

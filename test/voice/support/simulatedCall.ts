@@ -160,7 +160,6 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
       onError,
     });
   const deps: VoiceSessionDeps = {
-    callSpeech,
     stream,
     engine: memory.engine,
     historyStore: {
@@ -171,9 +170,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
       },
       addHeard: async (_instanceId, added) => void heard.push(added),
     },
-    speechToText,
-    engines: options.engines,
-    synthesis,
+    speech: { speechToText, synthesis, callSpeech, engines: options.engines },
     checkpoints,
     voiceActivity: loudActivity,
     noiseSuppression: options.noiseSuppression,

@@ -59,9 +59,7 @@ function partyStream(party: StreamParty, { isLive = true, callSpeech }: PartyOpt
           return { ...loudActivity.open(sampleRateHz), close: () => void detectors.open-- };
         },
       },
-      speechToText: caller,
-      callSpeech,
-      synthesis: { synthesis },
+      speech: { speechToText: caller, callSpeech, synthesis },
       clock,
       onError,
     },
