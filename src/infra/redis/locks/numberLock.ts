@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { NumberLock } from '../../../calls/setup/numberLock.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 import { createScript, releaseLock, renewLock } from '../connection/scripts.ts';
@@ -39,4 +41,8 @@ export function redisNumberLock(redis: RedisConnection): NumberLock {
   };
 }
 
-const nameOf = (projectId: string, toNumber: string) => `callway:number:{${projectId}:${toNumber}}`;
+/** The number itself, in a key that outlasts the call, would outlast the erasure of the person too. */
+function nameOf(projectId: string, toNumber: string): string {
+  const digest = createHash('sha256').update(`${projectId}:${toNumber}`).digest('base64url');
+  return `callway:number:{${projectId}:${digest}}`;
+}
