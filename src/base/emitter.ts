@@ -1,13 +1,17 @@
 /** Receives the value of an event. */
 type Listener<Value> = (value: Value) => void;
 
+/** The side of an emitter that listens. */
+export interface EventSource<Events extends object> {
+  /** @returns Removes the listener; idempotent. */
+  on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void;
+}
+
 /**
  * A typed event emitter. An error thrown by a listener goes to `onListenerError`; it never reaches the emitting code
  * or other listeners.
  */
-export interface Emitter<Events extends object> {
-  /** @returns Removes the listener; idempotent. */
-  on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void;
+export interface Emitter<Events extends object> extends EventSource<Events> {
   emit<Name extends keyof Events>(name: Name, value: Events[Name]): void;
 }
 

@@ -1,4 +1,4 @@
-import type { Emitter } from '../base/emitter.ts';
+import type { EventSource } from '../base/emitter.ts';
 import type { AgentMessage, CallCommand, StreamEnd, StreamTarget } from './agentStream/streamClient.ts';
 import type { Participation } from './conference/participant.ts';
 import type { MediaQuality } from './mediaQuality.ts';
@@ -45,7 +45,7 @@ export interface MediaSession extends AudioCommands, PartyCommands {
   readonly address: string;
   /** The RTP port, which is even. RTCP uses the port above it. */
   readonly rtpPort: number;
-  readonly events: Pick<Emitter<MediaEvents>, 'on'>;
+  readonly events: EventSource<MediaEvents>;
 }
 
 /** What a call's audio can be told. `CallAudio` implements it, in a media thread. */

@@ -3,7 +3,7 @@ import { readFile, statfs } from 'node:fs/promises';
 
 import type { Dependency } from '../../api/ports.ts';
 import type { Clock } from '../../base/values/clock.ts';
-import type { Database } from '../../infra/postgres/connection/database.ts';
+import type { Queryable } from '../../infra/postgres/connection/database.ts';
 import type { Surroundings } from '../../observability/metrics/surroundings.ts';
 import type { Config } from '../settings/config.ts';
 
@@ -14,7 +14,7 @@ const CHECK_TIMEOUT_MS = 2_000;
 export function measureSurroundings(
   { DATA_DIR, SIP_TLS_PORT, SIP_TLS_CERT_FILE }: Config,
   dependencies: readonly Dependency[],
-  database: Pick<Database, 'query'>,
+  database: Queryable,
   clock: Clock,
 ): Surroundings {
   const inTime = <Result>(work: Promise<Result>) =>

@@ -1,4 +1,4 @@
-import type { Emitter } from '../../base/emitter.ts';
+import type { EventSource } from '../../base/emitter.ts';
 import type { CallFacts, Session } from '../../engine/session/session.ts';
 import type {
   AgentControl,
@@ -19,7 +19,7 @@ import type {
  */
 export interface AudioStream {
   readonly info: StreamInfo;
-  readonly events: Pick<Emitter<AudioStreamEvents>, 'on'>;
+  readonly events: EventSource<AudioStreamEvents>;
   /** Queues any number of samples at the stream's rate. Takes ownership of the array. */
   play(samples: Int16Array): void;
   /** Queues a mark; `mark` follows once everything queued before it was played or cleared. */

@@ -1,11 +1,11 @@
-import type { Emitter } from '../../base/emitter.ts';
+import type { EventSource } from '../../base/emitter.ts';
 import type { TextPart } from '../../dialects/textDialect.ts';
 import type { StreamOpening } from './audioStream.ts';
 
 /** A conversation as text with a gateway that recognizes and speaks itself, independent of the stream's dialect. */
 export interface TextStream {
   readonly info: TextStreamInfo;
-  readonly events: Pick<Emitter<TextStreamEvents>, 'on'>;
+  readonly events: EventSource<TextStreamEvents>;
   /** Says the next part of an answer. */
   say(part: TextPart): void;
   /** The gateway speaks and understands this language from now on. @param tag - BCP 47. */

@@ -32,7 +32,7 @@ export class DatabaseClock implements Clock {
   }
 
   /** Reads the database's clock now and every ten seconds. @returns A function that stops it; idempotent. */
-  async follow(database: Pick<Queryable, 'query'>): Promise<() => Promise<void>> {
+  async follow(database: Queryable): Promise<() => Promise<void>> {
     const { system, onError } = this.#options;
     const failed = (error: unknown) => onError(error, 'clock of the database not read, retrying');
     await this.#sync(database).catch(failed);
@@ -55,7 +55,7 @@ export class DatabaseClock implements Clock {
     return this.#options.system.now() - this.now();
   }
 
-  async #sync(database: Pick<Queryable, 'query'>): Promise<void> {
+  async #sync(database: Queryable): Promise<void> {
     let best = { epochMs: 0, uncertaintyMs: Number.POSITIVE_INFINITY };
     for (let sample = 0; sample < SAMPLES; sample++) {
       const sentMs = this.monotonicMs();

@@ -1,6 +1,6 @@
 import { SipParseError } from '../../../sip/message/errors.ts';
 import type { SipRequest } from '../../../sip/message/message.ts';
-import { createEmitter, type Emitter } from '../../base/emitter.ts';
+import { createEmitter, type Emitter, type EventSource } from '../../base/emitter.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
 import {
@@ -18,7 +18,7 @@ import type { SrfRequest, SrfResponse } from './srf.ts';
 /** Sends and receives SIP through the embedded SIP server or a drachtio-server. */
 export interface SipControl {
   readonly isConnected: boolean;
-  readonly events: Pick<Emitter<ControlEvents>, 'on'>;
+  readonly events: EventSource<ControlEvents>;
   /**
    * Sends a request.
    *

@@ -179,7 +179,7 @@ async function isUpToDate(database: Database, migrations: readonly Migration[]):
 
 /** @returns Checksums by version. @throws {OtherBuildError} */
 async function appliedMigrations(
-  database: Pick<Queryable, 'query'>,
+  database: Queryable,
   migrations: readonly Migration[],
 ): Promise<Map<number, string>> {
   const rows = await database.query<{ version: number; checksum: string }>(

@@ -1,5 +1,5 @@
 import type { WebhookEventName } from '../../../agents/agentConfig.ts';
-import { createEmitter, type Emitter } from '../../../base/emitter.ts';
+import { createEmitter, type EventSource } from '../../../base/emitter.ts';
 import type { Channel } from '../../../engine/session/session.ts';
 import type { GateOutcome, GateStatus } from '../../../webhooks/deliveryGate.ts';
 import type { WebhookDelivery } from '../../../webhooks/deliveryStore.ts';
@@ -46,7 +46,7 @@ interface FinalizedSession {
 
 export interface WebhookOutbox extends OutboxStore {
   /** `finalized` once for each session, after it was stored. */
-  readonly events: Pick<Emitter<{ readonly finalized: FinalizedSession }>, 'on'>;
+  readonly events: EventSource<{ readonly finalized: FinalizedSession }>;
 }
 
 export function webhookOutbox(database: Database): WebhookOutbox {
