@@ -33,6 +33,8 @@ export interface DialerDeps extends TrunkSelectionDeps {
 const MAX_RUNNING = 32;
 /** A freed channel, or slot of a project, is used within this time. */
 const FULL_WAIT_MS = 500;
+/** The delay until a call whose dialing failed unexpectedly is tried again. */
+const FAILED_WAIT_MS = 5_000;
 /** The delay until calls are tried again while Redis or the database is away. */
 const UNAVAILABLE_WAIT_MS = 1_000;
 
@@ -71,7 +73,7 @@ async function dialWaiting(
 }
 
 /** What became of a waiting call; `project_full` and `node_full` hold for those after it too. */
-type Outcome = 'dialing' | 'gone' | 'waits' | 'project_full' | 'node_full';
+type Outcome = 'dialing' | 'gone' | 'waits' | 'failed' | 'project_full' | 'node_full';
 
 /** @returns Undefined when more calls may be dialed now. */
 async function dialInOrder(
@@ -80,17 +82,21 @@ async function dialInOrder(
   signal: AbortSignal,
 ): Promise<Again | undefined> {
   const trunks = new TrunksInUse(deps);
-  let waits = false;
-  let isProgress = waiting.length === 0;
+  const outcomes = new Set<Outcome>();
   for (const call of waiting) {
     if (signal.aborted) return undefined;
-    const outcome = await dialWithCapacity(deps, call, trunks);
+    const outcome = await dialWithCapacity(deps, call, trunks).catch((error: unknown): Outcome => {
+      if (isUnavailable(error)) throw error;
+      deps.onError(error, 'waiting call not dialed, retrying');
+      return 'failed';
+    });
     if (outcome === 'node_full') return { afterMs: 0 };
     if (outcome === 'project_full') return { afterMs: FULL_WAIT_MS };
-    if (outcome === 'waits') waits = true;
-    else isProgress = true;
+    outcomes.add(outcome);
   }
-  return waits && !isProgress ? { afterMs: trunks.waitMs } : undefined;
+  const isProgress = waiting.length === 0 || outcomes.has('dialing') || outcomes.has('gone');
+  if (isProgress) return undefined;
+  return { afterMs: outcomes.has('waits') ? trunks.waitMs : FAILED_WAIT_MS };
 }
 
 async function dialWithCapacity(deps: DialerDeps, call: Call, trunks: TrunksInUse): Promise<Outcome> {
