@@ -42,6 +42,8 @@ CREATE TABLE projects (
   -- What the operator set; the settings of the service apply to the rest.
   call_limits jsonb NOT NULL DEFAULT '{}',
   quotas jsonb NOT NULL DEFAULT '{}',
+  -- Null for calls at any hour.
+  calling_hours jsonb,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL
 );
@@ -631,6 +633,22 @@ CREATE TABLE sip_trace (
   text text NOT NULL,
   PRIMARY KEY (call_id, id)
 );
+
+-- Numbers that are not called.
+CREATE TABLE do_not_call (
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  -- Null for the installation's entries, which hold for every project.
+  project_id uuid REFERENCES projects ON DELETE CASCADE,
+  -- E.164; of an erased customer a keyed digest.
+  number text NOT NULL,
+  source text NOT NULL CHECK (source IN ('api', 'file', 'spoken', 'dtmf', 'tool')),
+  reason text,
+  call_id uuid,
+  created_at timestamptz NOT NULL
+);
+-- Each order looks for its number.
+CREATE UNIQUE INDEX do_not_call_by_number ON do_not_call (number, coalesce(project_id, '00000000-0000-0000-0000-000000000000'));
+CREATE INDEX do_not_call_by_creation ON do_not_call (project_id, created_at DESC, id DESC);
 
 -- The SIP dialogs of calls in progress, so that another node can end them when theirs fails.
 CREATE TABLE call_dialogs (

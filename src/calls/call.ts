@@ -34,6 +34,8 @@ export const CALL_END_REASONS = [
   'trunk_error',
   'number_already_queued',
   'rescheduled',
+  'do_not_call',
+  'outside_calling_hours',
   'node_lost',
 ] as const;
 export type CallEndReason = (typeof CALL_END_REASONS)[number];

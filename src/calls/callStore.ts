@@ -56,6 +56,12 @@ export interface CallStore {
    * @throws {CallwayError} 409 `number_already_queued` when the project has another live outbound call to the number.
    */
   queueScheduled(call: Pick<Call, 'id' | 'toNumber'>, at: string): Promise<Call | undefined>;
+  /**
+   * Schedules a waiting call for a later time.
+   *
+   * @param nodeId - The node that has claimed it, whose claim ends; null for none.
+   */
+  postpone(id: string, nodeId: string | null, notBefore: string): Promise<void>;
   /** Cancels the scheduled callbacks of a number. The sweeper settles them. @returns The canceled calls. */
   replaceCallbacks(projectId: string, toNumber: string, at: string): Promise<Call[]>;
   /** Callbacks to the number that were scheduled since then, replaced ones included. */

@@ -86,6 +86,7 @@ describe('Each command of the guide prints what the guide shows:', { timeout: TI
     'documents.md',
     'webhooks.md',
     'personal-data.md',
+    'lawful-calling.md',
     'test-cases.md',
   ])('%s', async (name) => {
     const guide = readGuide(name);

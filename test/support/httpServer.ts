@@ -173,6 +173,7 @@ function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], u
     reportUsage: settings.reportUsage,
     callLimits: NO_CALL_LIMITS,
     quotas: DEFAULT_QUOTAS,
+    callingHours: null,
     createdAt: '2026-01-01T00:00:00.000Z',
     updatedAt: '2026-01-01T00:00:00.000Z',
   });

@@ -39,6 +39,8 @@ export const CODE_TEXTS_EN = {
     trunk_error: 'The trunk failed',
     number_already_queued: 'The number had another call',
     rescheduled: 'Replaced by a later callback',
+    do_not_call: 'Number is on a do-not-call list',
+    outside_calling_hours: 'Outside the calling hours',
     node_lost: 'The node of the call was lost',
   },
   sessionEnd: {
@@ -194,6 +196,8 @@ export const CODE_TEXTS_EN = {
     'campaign.started': 'Campaign started',
     'campaign.updated': 'Campaign changed',
     'customer.erased': 'Customer erased',
+    'do_not_call.added': 'Numbers added to the do-not-call list',
+    'do_not_call.removed': 'Number removed from the do-not-call list',
     'customer.memory_deleted': 'Memory of a customer deleted',
     'mcp_server.created': 'MCP server added',
     'mcp_server.updated': 'MCP server changed',

@@ -41,6 +41,8 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     trunk_error: '中繼線發生錯誤',
     number_already_queued: '此號碼已有另一通電話',
     rescheduled: '已由之後的回電取代',
+    do_not_call: '號碼在勿撥名單上',
+    outside_calling_hours: '不在可撥時段內',
     node_lost: '處理通話的節點中斷',
   },
   sessionEnd: {
@@ -194,6 +196,8 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     'campaign.started': '開始外撥活動',
     'campaign.updated': '變更外撥活動',
     'customer.erased': '清除客戶資料',
+    'do_not_call.added': '號碼加入勿撥名單',
+    'do_not_call.removed': '號碼移出勿撥名單',
     'customer.memory_deleted': '刪除客戶的記憶',
     'mcp_server.created': '新增 MCP 伺服器',
     'mcp_server.updated': '變更 MCP 伺服器',

@@ -5,13 +5,13 @@ import type { KeyPrincipal } from './principal.ts';
 import type { Project, ProjectPatch } from './project.ts';
 import type { RetentionDaysPatch } from './retention.ts';
 
-type OptionalOfNew = 'callLimits' | 'quotas' | 'sessionIdleMinutes';
+type OptionalOfNew = 'callLimits' | 'quotas' | 'callingHours' | 'sessionIdleMinutes';
 type NewProject = Omit<Project, OptionalOfNew | 'chatIdleMinutes' | 'retentionDays'> & {
   readonly [Field in OptionalOfNew]?: Project[Field] | undefined;
 } & { readonly retentionDays?: RetentionDaysPatch };
 
 export interface ProjectStore {
-  /** A project without limits has none; one without quotas, idle time or `retentionDays` has the defaults. */
+  /** A project without limits or calling hours has none; one without quotas, idle time or `retentionDays` has the defaults. */
   insert(project: NewProject): Promise<void>;
   /** @param lock - Blocks all writes to the project until the transaction ends. */
   find(projectId: string, lock?: 'for removal'): Promise<Project | undefined>;

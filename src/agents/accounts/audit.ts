@@ -19,6 +19,8 @@ export const AUDIT_ACTIONS = [
   'campaign.updated',
   'customer.erased',
   'customer.memory_deleted',
+  'do_not_call.added',
+  'do_not_call.removed',
   'mcp_server.created',
   'mcp_server.updated',
   'mcp_server.deleted',

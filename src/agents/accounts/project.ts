@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { omitUndefined } from '../../base/values/omitUndefined.ts';
+import { callingHours, NEW_PROJECT_CALLING_HOURS } from './callingHours.ts';
 import { callLimits, callLimitsPatch, NEW_PROJECT_CALL_LIMITS } from './callLimits.ts';
 import { DEFAULT_QUOTAS, quotas, quotasFrom, quotasPatch } from './quotas.ts';
 import {
@@ -75,6 +76,7 @@ export const projectInput = z
       .default(NEW_PROJECT_CALL_LIMITS)
       .describe(CALL_LIMITS),
     quotas: quotasPatch.transform(quotasFrom).default(DEFAULT_QUOTAS).describe(QUOTAS),
+    callingHours: callingHours.nullable().default(NEW_PROJECT_CALLING_HOURS),
   })
   .refine(saysOneRetention, ONE_RETENTION);
 
@@ -84,6 +86,7 @@ export const projectPatch = z
     retentionDays: retentionDaysPatch.describe(`${RETENTION} Only the supplied fields change.`),
     callLimits: callLimitsPatch.describe(`${CALL_LIMITS} Only the supplied limits change.`),
     quotas: quotasPatch.describe(`${QUOTAS} Only the supplied quotas change.`),
+    callingHours: callingHours.nullable(),
   })
   .partial()
   .refine(saysOneRetention, ONE_RETENTION);
@@ -100,6 +103,7 @@ export const project = z.object({
   retentionDays: retentionDays.describe(RETENTION),
   callLimits: callLimits.describe(CALL_LIMITS),
   quotas: quotas.describe(QUOTAS),
+  callingHours: callingHours.nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });

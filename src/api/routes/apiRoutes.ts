@@ -13,6 +13,7 @@ import { toolRoutes } from './agent/tools.ts';
 import { toolTrialRoutes } from './agent/toolTrials.ts';
 import { callListRoutes } from './calls/callList.ts';
 import { callRoutes } from './calls/calls.ts';
+import { doNotCallRoutes } from './calls/doNotCall.ts';
 import { mediaFileRoutes } from './calls/mediaFiles.ts';
 import { numberRoutes } from './calls/numbers.ts';
 import { outboundCallRoutes } from './calls/outboundCalls.ts';
@@ -95,6 +96,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   phoneNumberRoutes,
   numberRoutes,
   outboundCallRoutes,
+  doNotCallRoutes,
   callListRoutes,
   callRoutes,
   timelineRoutes,

@@ -6,6 +6,7 @@ import { CallNode } from '../../calls/runner/callNode.ts';
 import { CallRunner } from '../../calls/runner/callRunner.ts';
 import { CallStreams, type CallStreamsDeps } from '../../calls/runner/callStreams.ts';
 import type { LogFields } from '../../calls/runner/callTelemetry.ts';
+import { endsOrWaits } from '../../calls/setup/callingGate.ts';
 import { type DialerDeps, dialingWork } from '../../calls/setup/dialer.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../calls/setup/inboundCallHandler.ts';
 import type { Telephony } from '../../calls/telephony.ts';
@@ -37,7 +38,7 @@ export function buildCallNode(
   { telephony, mediaStreams, voiceNodes, capacity, supervisorUrl }: CallPaths,
 ): BuiltCallNode {
   const { config, storage, liveEvents, sealer, tracer, callRefusal, makeId, clock } = node;
-  const { phoneNumbers, trunks, history, providerCredentials } = storage.stores;
+  const { phoneNumbers, trunks, history, doNotCall, providerCredentials } = storage.stores;
   const logger = node.logger.child({ part: 'calls' });
   const onError = (error: unknown, what: string, fields: LogFields = {}) =>
     logger.warn({ err: error, ...fields }, what);
@@ -65,6 +66,7 @@ export function buildCallNode(
     logger[level](fields, message);
   const runner = new CallRunner({
     calls: nodeCalls,
+    callingRules: doNotCall.rulesFor,
     telephony,
     trunks: { phoneNumbers, trunks, health },
     limiter,
@@ -105,7 +107,7 @@ export function buildCallNode(
 
 function startDialing(
   { storage, callRefusal, clock, wakeups, lifecycle }: NodeContext,
-  { nodeId, health, slots, limiter, finisher }: Services['calls'],
+  { nodeId, health, slots, limiter, finisher, gate }: Services['calls'],
   capacity: NodeCapacity,
   runner: CallRunner,
   onError: DialerDeps['onError'],
@@ -115,6 +117,7 @@ function startDialing(
     nodeId,
     calls,
     waiting: storage.waitingCalls,
+    endsOrWaits: (call) => endsOrWaits(gate, call, nodeId),
     phoneNumbers,
     trunks,
     health,

@@ -11,7 +11,7 @@ export function buildCallbacks(
   { storage, redis, usage, liveEvents, clock, makeId, logger }: ThreadContext,
   conversations: () => ConversationEngine,
 ): ScheduleCallback {
-  const { projects, phoneNumbers, trunks, slotHolders } = storage.stores;
+  const { projects, phoneNumbers, trunks, slotHolders, doNotCall } = storage.stores;
   const limiter = new CallLimiter({
     projects,
     phoneNumbers,
@@ -27,6 +27,7 @@ export function buildCallbacks(
     phoneNumbers,
     trunks,
     limiter,
+    callingRules: doNotCall.rulesFor,
     liveEvents,
     clock,
     makeId,

@@ -1,5 +1,4 @@
 import type { CallService } from '../../api/ports.ts';
-import { TIME_ZONE_DATA } from '../../base/values/numberTimeZones.ts';
 import { CallLimiter } from '../../calls/limits/callLimiter.ts';
 import { CallPlaces } from '../../calls/limits/callPlaces.ts';
 import { CallRequests } from '../../calls/nodes/callRequests.ts';
@@ -10,6 +9,7 @@ import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { CallControl } from '../../calls/runner/callControl.ts';
 import { CallFinisher, type CallFinisherDeps } from '../../calls/runner/callFinisher.ts';
 import { type AcceptCallDeps, acceptCall } from '../../calls/setup/acceptCall.ts';
+import type { GateDeps } from '../../calls/setup/callingGate.ts';
 import { CallSessions } from '../../calls/setup/callSessions.ts';
 import { type DueCallsDeps, dueCallsWork } from '../../calls/setup/dueCalls.ts';
 import { readTrunkHealth } from '../../calls/trunks/trunkHealth.ts';
@@ -38,6 +38,7 @@ export interface BuiltCalls extends SharedPorts {
   readonly places: CallPlaces;
   readonly sessions: CallSessions;
   readonly finisher: CallFinisher;
+  readonly gate: GateDeps;
   readonly nodeId: string;
   /** Starts ending what failed nodes have left, and placing scheduled calls; for the role `worker`. */
   startSweeper(): void;
@@ -55,7 +56,6 @@ export function buildCalls(
 ): BuiltCalls {
   const { storage, liveEvents, clock, makeId, nodeId, logger, onError } = node;
   const { calls, projects } = storage.stores;
-  logger.info(TIME_ZONE_DATA, 'time zones of numbers');
   const ports = redisPorts(node);
   const { lock, slots, usage, wakeDialers, bus, leases } = ports;
   const limiter = new CallLimiter({
@@ -101,17 +101,16 @@ export function buildCalls(
     clock,
     onError,
   });
+  const gate: GateDeps = { calls, callingRules: storage.stores.doNotCall.rulesFor, lock, finisher, clock };
   const nodeDeps: CallSweeperDeps & NodeRegistrationDeps & DueCallsDeps = {
+    ...gate,
     calls,
     limiter,
     liveEvents,
     recordings,
-    finisher,
     wakeDialers,
-    lock,
     leases,
     nodeId,
-    clock,
     onError,
   };
   const lifecycle = new Lifecycle((error) => onError(error, 'close failed'));
@@ -122,6 +121,7 @@ export function buildCalls(
     places,
     sessions,
     finisher,
+    gate,
     control,
     requests,
     nodeId,
@@ -170,12 +170,13 @@ function callService(
   limiter: CallLimiter,
   control: CallControl,
 ): BuiltCalls['service'] {
-  const { phoneNumbers, trunks } = storage.stores;
+  const { phoneNumbers, trunks, doNotCall } = storage.stores;
   const acceptDeps: AcceptCallDeps = {
     phoneNumbers,
     trunks,
     conversations,
     limiter,
+    callingRules: doNotCall.rulesFor,
     lock,
     wakeDialers,
     metrics: metrics.calls,

@@ -1,3 +1,4 @@
+import { TIME_ZONE_DATA } from '../../base/values/numberTimeZones.ts';
 import { MediaFiles } from '../../calls/holdMusic/mediaFiles.ts';
 import type { NodeContext } from '../node/node.ts';
 import { buildCalls } from './calls.ts';
@@ -15,6 +16,7 @@ export type Services = Awaited<ReturnType<typeof buildServices>>;
 /** Builds what the roles of a node share: conversations, knowledge, webhooks, recordings, calls and customers. */
 export async function buildServices(node: NodeContext) {
   const { config, lifecycle, storage, makeId, onError } = node;
+  node.logger.info(TIME_ZONE_DATA, 'time zones of numbers');
   const recordings = buildRecordings(node);
   const models = await buildChat(node);
   const webhooks = buildWebhooks(node, models, recordings.calls);

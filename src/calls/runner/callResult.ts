@@ -21,6 +21,8 @@ export type HangupIntent = Extract<
   | 'media_timeout'
   | 'node_lost'
   | 'rejected'
+  | 'do_not_call'
+  | 'outside_calling_hours'
 >;
 
 /** Results of unanswered legs; no reason where the status is reason enough. */
@@ -56,6 +58,7 @@ function unanswered(
   intent: HangupIntent | null,
 ): readonly [FinalStatus, CallEndReason | null] {
   if (intent === 'node_lost' || intent === 'rejected') return ['failed', intent];
+  if (intent === 'do_not_call' || intent === 'outside_calling_hours') return ['canceled', intent];
   return intent === null ? UNANSWERED[outcome] : ['canceled', 'api_hangup'];
 }
 

@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/values/clock.ts';
 import type { Call } from '../call.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
+import type { CallingRulesOf } from '../numbers/doNotCall.ts';
+import { type CallingRefusal, callingRefusal, plannedCall } from '../setup/callingGate.ts';
 import type { CallSessions, StartedSession } from '../setup/callSessions.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';
 import type { Trunk } from '../trunks/trunk.ts';
@@ -13,6 +15,7 @@ export interface OutboundLegsDeps {
   readonly channel: TrunkChannel;
   readonly limiter: CallLimiter;
   readonly sessions: CallSessions;
+  readonly callingRules: CallingRulesOf;
   readonly writer: CallWriter;
   readonly clock: Clock;
 }
@@ -47,8 +50,19 @@ export class OutboundLegs {
     const refused = this.#isStored ? undefined : await this.#prepareFirst(trunk, signal);
     if (refused) return { hangUp: refused };
     const mayRedirectTo = await this.#deps.limiter.allowedRedirects(this.#call.projectId);
+    const refusal = await this.#refusal();
+    if (refusal) return { hangUp: refusal.reason };
     const leg = this.#deps.telephony.dial({ ...this.#requestFor(trunk), mayRedirectTo });
     return { trunk, leg, started: this.#started };
+  }
+
+  /** What has changed since the call was ordered counts until the moment of the INVITE. */
+  #refusal(): Promise<CallingRefusal | undefined> {
+    const { writer, callingRules, clock } = this.#deps;
+    return writer.run(
+      () => callingRefusal(callingRules, plannedCall(this.#call), clock.now()),
+      'calling rules not read, retrying',
+    );
   }
 
   async #prepareFirst(trunk: Trunk, signal: AbortSignal): Promise<HangupIntent | undefined> {

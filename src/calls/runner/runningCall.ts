@@ -4,6 +4,7 @@ import type { MediaSamples } from '../../media/mediaSamples.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 import type { Call } from '../call.ts';
 import type { NodeCalls } from '../nodes/nodeCalls.ts';
+import type { CallingRulesOf } from '../numbers/doNotCall.ts';
 import type { StartedSession } from '../setup/callSessions.ts';
 import { CallParties, type CallPartiesDeps } from '../transfer/callParties.ts';
 import type { Trunk } from '../trunks/trunk.ts';
@@ -18,6 +19,7 @@ import { OutboundLegs } from './outboundLegs.ts';
 
 export interface CallRunnerDeps extends CallPartiesDeps {
   readonly calls: NodeCalls;
+  readonly callingRules: CallingRulesOf;
   readonly telemetry: CallTelemetryDeps;
   readonly makeId: MakeId;
   readonly onError: (error: unknown, what: string, fields: LogFields) => void;
@@ -47,7 +49,7 @@ export class RunningCall {
     started: StartedSession | undefined,
     onClosed: () => void,
   ) {
-    const { calls, telephony, places, limiter, sessions, streams, clock, makeId } = deps;
+    const { calls, telephony, places, limiter, sessions, callingRules, streams, clock, makeId } = deps;
     this.#deps = deps;
     this.#onClosed = onClosed;
     this.#telemetry = new CallTelemetry(deps.telemetry, accepted);
@@ -61,7 +63,7 @@ export class RunningCall {
     const channel = places.openChannel(id, call.trunkId, onError);
     this.#channel = channel;
     const parties = new CallParties(deps, call, onError);
-    const legs = { telephony, channel, limiter, sessions, writer, clock };
+    const legs = { telephony, channel, limiter, sessions, callingRules, writer, clock };
     this.live = new LiveCall(
       call,
       initial,

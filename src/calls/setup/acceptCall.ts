@@ -12,11 +12,13 @@ import { type Call, newCall } from '../call.ts';
 import { callEnded, callEvent } from '../callEvents.ts';
 import type { CallMetrics } from '../callMetrics.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
+import type { CallingRulesOf } from '../numbers/doNotCall.ts';
 import { requireNumber } from '../numbers/number.ts';
 import type { PhoneNumber } from '../numbers/phoneNumber.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
 import { candidateTrunks } from '../trunks/trunkSelection.ts';
 import type { TrunkStore } from '../trunks/trunkStore.ts';
+import { callingRefusal, refusedOrder } from './callingGate.ts';
 import type { NumberLock } from './numberLock.ts';
 import {
   type AcceptedCall,
@@ -34,6 +36,7 @@ export interface OrderDeps {
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
   readonly conversations: Pick<ConversationEngine, 'prepare'>;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
+  readonly callingRules: CallingRulesOf;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly clock: Clock;
@@ -61,7 +64,8 @@ export interface PlacementDeps {
  *
  * A stored call is never lost: its row queues it, and a lock without a call expires.
  *
- * @throws {CallwayError} 400 `invalid_number`, `not_before_too_late`; 422 `destination_not_allowed`; 404
+ * @throws {CallwayError} 400 `invalid_number`, `not_before_too_late`; 422 `destination_not_allowed`, `do_not_call`,
+ *   `outside_calling_hours`; 404
  *   `from_number_not_configured`, `from_number_inactive`, `no_active_trunk`; 409 `number_already_queued`; 429
  *   `call_rate_exceeded`, `call_minutes_exhausted`, `call_spending_exhausted`, `quota_exceeded`; 503 `node_draining`,
  *   `node_overloaded`.
@@ -100,7 +104,7 @@ export interface PreparedCall extends Pick<PreparedSession, 'session' | 'started
  * Prepares the call of an order.
  *
  * @throws {CallwayError} 400 `invalid_number`, `not_before_too_late`; 404 `from_number_not_configured`,
- *   `from_number_inactive`, `no_active_trunk`; 429 `quota_exceeded`.
+ *   `from_number_inactive`, `no_active_trunk`; 422 `do_not_call`, `outside_calling_hours`; 429 `quota_exceeded`.
  */
 export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promise<PreparedCall> {
   const { projectId, dynamicVariables, draft } = order;
@@ -109,6 +113,13 @@ export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promis
   const nowMs = deps.clock.now();
   const notBefore = dueTime(order.notBefore, nowMs);
   const from = await requireOutboundNumber(deps, projectId, fromNumber);
+  const planned = { projectId, toNumber, origin: order.isCallback ? 'callback' : 'api' } as const;
+  const refusal = await callingRefusal(
+    deps.callingRules,
+    planned,
+    notBefore === null ? nowMs : Date.parse(notBefore),
+  );
+  if (refusal) throw refusedOrder(toNumber, refusal);
   const id = deps.makeId();
   const { session, started, recording } = await deps.conversations.prepare({
     projectId,

@@ -18,6 +18,8 @@ export interface DialerDeps extends TrunkSelectionDeps {
   readonly nodeId: string;
   readonly calls: CallStore;
   readonly waiting: WaitingCalls;
+  /** Ends or postpones a call that may not be placed now. @see endsOrWaits */
+  readonly endsOrWaits: (call: Call) => Promise<boolean>;
   readonly slots: TrunkSlots;
   readonly limiter: CallLimiter;
   readonly capacity: NodeCapacity;
@@ -122,6 +124,7 @@ async function claimAndDial(deps: DialerDeps, waiting: Call, inUse: TrunksInUse)
     // Canceled, or claimed by another node.
     if (!call) return 'gone';
     if (call.hangupRequested) return await end(deps, call, 'canceled', 'api_hangup');
+    if (await deps.endsOrWaits(call)) return 'gone';
     const admission = await limiter.startCall(call);
     if (admission === 'refused') return await end(deps, call, 'failed', 'rejected');
     if (admission === 'full') return await putBack(deps, call, 'project_full');

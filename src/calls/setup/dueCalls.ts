@@ -7,8 +7,10 @@ import { type Call, type CallEndReason, orderedAt } from '../call.ts';
 import { callEvent } from '../callEvents.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
+import type { CallingRulesOf } from '../numbers/doNotCall.ts';
 import type { CallFinisher } from '../runner/callFinisher.ts';
 import { alreadyQueued, announceQueued, type PlacementDeps, releaseLock } from './acceptCall.ts';
+import { endsOrWaits } from './callingGate.ts';
 
 /** The delay until any node retries a call that could not be placed. */
 const RETRY_MS = 10_000;
@@ -18,7 +20,8 @@ const MAX_LATE_MS = 15 * 60_000;
 const MAX_RUNNING = 50;
 
 export interface DueCallsDeps extends PlacementDeps {
-  readonly calls: Pick<CallStore, 'find' | 'queueScheduled'>;
+  readonly calls: Pick<CallStore, 'find' | 'queueScheduled' | 'postpone'>;
+  readonly callingRules: CallingRulesOf;
   readonly limiter: Pick<CallLimiter, 'admitOrder'>;
   readonly finisher: CallFinisher;
   /** Publishes live events; undefined when the service publishes none. */
@@ -33,7 +36,8 @@ export function dueCallsWork(deps: DueCallsDeps, rows: LeasedWork): WorkKind {
     rows,
     async run({ id, projectId }) {
       const call = await deps.calls.find(projectId, id);
-      return call?.status === 'scheduled' ? await place(deps, call) : undefined;
+      if (call?.status !== 'scheduled') return undefined;
+      return (await endsOrWaits(deps, call, null)) ? undefined : await place(deps, call);
     },
     maxRunning: MAX_RUNNING,
   };

@@ -12,5 +12,8 @@ export interface CallbackRequest {
   readonly reason: string | null;
 }
 
-/** @throws {CallwayError} When the call cannot be scheduled. */
-export type ScheduleCallback = (request: CallbackRequest) => Promise<void>;
+/**
+ * @returns The time of the call, ISO 8601: a later one than was asked for where the project's calling hours want it.
+ * @throws {CallwayError} When the call cannot be scheduled.
+ */
+export type ScheduleCallback = (request: CallbackRequest) => Promise<string>;

@@ -39,10 +39,12 @@ export async function scheduleCallback(
   await turn.request.delivery?.commitment?.promise;
   try {
     const { projectId, sessionId } = session;
-    const notBefore = new Date(wanted.atMs).toISOString();
+    const asked = new Date(wanted.atMs).toISOString();
     const variables = withoutFacts(journal.variables);
-    await deps.scheduleCallback({ projectId, sessionId, call, variables, notBefore, reason });
-    const text = `Scheduled for ${localMoment(timeZone, wanted.atMs)}. Confirm the day and the time.`;
+    const order = { projectId, sessionId, call, variables, notBefore: asked, reason };
+    const notBefore = await deps.scheduleCallback(order);
+    const why = notBefore === asked ? '' : 'No calls are placed at the time that was asked for. ';
+    const text = `${why}Scheduled for ${localMoment(timeZone, Date.parse(notBefore))}. Confirm the day and the time.`;
     return { ok: true, text, value: { notBefore, timeZone } };
   } catch (error) {
     if (!(error instanceof CallwayError)) throw error;

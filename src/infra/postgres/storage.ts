@@ -10,6 +10,7 @@ import { testSuiteStore } from './agents/testSuites.ts';
 import { toolStore } from './agents/tools.ts';
 import { callStore } from './calls/calls.ts';
 import { dialogStore } from './calls/dialogs.ts';
+import { doNotCallStore } from './calls/doNotCall.ts';
 import { mediaFileStore } from './calls/mediaFiles.ts';
 import { numberClaimStore } from './calls/numberClaims.ts';
 import { phoneNumberStore } from './calls/phoneNumbers.ts';
@@ -35,6 +36,7 @@ import { projectStore } from './projects/projects.ts';
 import { quotaStore } from './projects/quotas.ts';
 import { usageStore } from './projects/usage.ts';
 import { widgetTokenStore } from './projects/widgetTokens.ts';
+import { createNumberDigests, type NumberDigests } from './secrets/numberDigests.ts';
 import { createSecretFields, type SecretFields } from './secrets/secretFields.ts';
 import { customerStore } from './sessions/customers.ts';
 import { historyStore } from './sessions/history.ts';
@@ -51,10 +53,11 @@ import { CALL_QUEUES, SCHEDULED_CALLS, WORK_TABLES } from './work/tables.ts';
 /** Creates all stores over one database, and over its transactions. */
 export function createStorage(database: Database, sealer: Sealer) {
   const secrets = createSecretFields(sealer);
+  const digests = createNumberDigests(sealer);
   /** A pool's connections serve many transactions, each of which uses few of the stores. */
-  const storesOf = memoize((transaction: Queryable) => storesOver(transaction, secrets));
+  const storesOf = memoize((transaction: Queryable) => storesOver(transaction, secrets, digests));
   return {
-    stores: storesOver(database, secrets),
+    stores: storesOver(database, secrets, digests),
     /** Starts transactions of its own. */
     outbox: webhookOutbox(database),
     /** Starts transactions of its own. */
@@ -62,7 +65,7 @@ export function createStorage(database: Database, sealer: Sealer) {
     /** Starts transactions of its own. */
     chunkSearch: chunkSearch(database),
     /** Starts transactions of its own. */
-    customers: customerStore(database),
+    customers: customerStore(database, digests),
     /** Starts transactions of its own. */
     waitingCalls: waitingCallStore(database),
     work: {
@@ -79,7 +82,7 @@ export function createStorage(database: Database, sealer: Sealer) {
   };
 }
 
-function storesOver(database: Queryable, secrets: SecretFields) {
+function storesOver(database: Queryable, secrets: SecretFields, digests: NumberDigests) {
   return {
     projects: projectStore(database),
     quotas: quotaStore(database),
@@ -111,6 +114,7 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     phoneNumbers: phoneNumberStore(database),
     numberClaims: numberClaimStore(database),
     calls: callStore(database),
+    doNotCall: doNotCallStore(database, digests),
     slotHolders: slotHolders(database),
     sipTraces: sipTraceStore(database),
     mediaFiles: mediaFileStore(database),

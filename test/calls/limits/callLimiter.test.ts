@@ -37,6 +37,7 @@ const limiter = new CallLimiter({
             reportUsage: false,
             callLimits: limits,
             quotas: DEFAULT_QUOTAS,
+            callingHours: null,
             createdAt: '',
             updatedAt: '',
           }

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { callingHours } from '../../../src/agents/accounts/callingHours.ts';
+import type { CallingRules } from '../../../src/calls/numbers/doNotCall.ts';
 import type { Session } from '../../../src/engine/session/session.ts';
 import { CALL, settle, t, trunk, useRunner } from './support/runnerRig.ts';
 
@@ -9,6 +11,11 @@ const QUEUED = {
   status: 'queued' as const,
   settings: { ...CALL.settings, dynamicVariables: { name: 'Ada' } },
 };
+/** The simulated clock begins in 1970, on a Thursday. */
+const NEVER_NOW = callingHours.parse({
+  windows: [{ days: ['mon'], from: '08:00', to: '21:00' }],
+  appliesTo: ['api'],
+});
 const startedWith = (state: Partial<Session['state']>) => ({ state }) as Session;
 
 test('A call that the agent rejects ends without an INVITE', async () => {
@@ -55,4 +62,31 @@ test('A call that is hung up while the agent is asked is not dialed', async () =
   await settle();
   expect(t.dialed).toEqual([]);
   expect(t.finished).toMatchObject([{ status: 'canceled', endReason: 'api_hangup' }]);
+});
+
+test.each<[string, CallingRules]>([
+  ['do_not_call', { isListed: true, callingHours: null }],
+  ['outside_calling_hours', { isListed: false, callingHours: NEVER_NOW }],
+])(
+  'A call that may no longer be placed at the moment of its INVITE ends as canceled with %s',
+  async (endReason, rules) => {
+    t.start = async () => {
+      t.rules = rules;
+      return startedWith({ variables: {} });
+    };
+    t.runner.dial(QUEUED, [trunk('a'), trunk('b')]);
+    await settle();
+    expect(t.dialed).toEqual([]);
+    expect(t.finished).toMatchObject([{ status: 'canceled', endReason, sip: null }]);
+  },
+);
+
+test('The rules are asked again before the next trunk', async () => {
+  t.runner.dial({ ...QUEUED, trunkId: 'a' }, [trunk('a'), trunk('b')]);
+  await settle();
+  t.rules = { isListed: true, callingHours: null };
+  t.legs[0]?.legEvents.emit('ended', { outcome: 'unreachable', sip: null, q850Cause: null });
+  await settle();
+  expect(t.dialed).toHaveLength(1);
+  expect(t.finished).toMatchObject([{ status: 'canceled', endReason: 'do_not_call' }]);
 });

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type CallingHours, callingHours } from '../../../src/agents/accounts/callingHours.ts';
 import { CallwayError, nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { noopTracer } from '../../../src/base/tracing.ts';
 import type { Call } from '../../../src/calls/call.ts';
+import type { CallingRules } from '../../../src/calls/numbers/doNotCall.ts';
 import { type PhoneNumber, phoneNumberInput } from '../../../src/calls/numbers/phoneNumber.ts';
 import { type AcceptCallDeps, acceptCall } from '../../../src/calls/setup/acceptCall.ts';
 import type { InsertOnce, OutboundOrder } from '../../../src/calls/setup/outboundOrder.ts';
@@ -47,7 +49,14 @@ let refused: string[];
 let replaced: [number: string, at: string][];
 let published: string[];
 let replacedCalls: Call[];
+let rules: CallingRules;
 let recording: { inbound: boolean; outbound: boolean };
+
+/** It is 08:00 in Taipei when the tests begin. */
+const DAY = callingHours.parse({
+  windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '08:00', to: '21:00' }],
+});
+const NIGHT: CallingHours = { ...DAY, timezone: 'Europe/London', appliesTo: ['api'] };
 
 const deps: AcceptCallDeps = {
   phoneNumbers: { findByNumber: async (_projectId, number) => (number === FROM ? phoneNumber : undefined) },
@@ -59,6 +68,7 @@ const deps: AcceptCallDeps = {
       recording,
     }),
   },
+  callingRules: async () => rules,
   lock: {
     async acquire(_projectId, number, callId) {
       expect(number).toBe(TO);
@@ -140,6 +150,7 @@ beforeEach(() => {
   [queue, inserted, renewed, warned, refusal, renewalFails] = [[], [], [], [], undefined, false];
   [nodeRefusal, refused, replaced, published, replacedCalls] = [undefined, [], [], [], []];
   recording = { inbound: true, outbound: true };
+  rules = { isListed: false, callingHours: null };
 });
 
 describe('acceptCall', () => {
@@ -222,6 +233,33 @@ describe('acceptCall', () => {
       () => {
         phoneNumber = makeNumber({ outboundStatus: 'inactive' });
         return {};
+      },
+    ],
+    [
+      'a listed number, at whatever time,',
+      'do_not_call',
+      'unprocessable',
+      () => {
+        rules = { isListed: true, callingHours: NIGHT };
+        return {};
+      },
+    ],
+    [
+      'a time outside of the calling hours of orders',
+      'outside_calling_hours',
+      'unprocessable',
+      () => {
+        rules = { isListed: false, callingHours: NIGHT };
+        return {};
+      },
+    ],
+    [
+      'a due time outside of the calling hours of orders',
+      'outside_calling_hours',
+      'unprocessable',
+      () => {
+        rules = { isListed: false, callingHours: { ...DAY, appliesTo: ['api'] } };
+        return { notBefore: later(14 * 3600) };
       },
     ],
     [
@@ -384,6 +422,32 @@ describe('A call for later', () => {
     } as const;
     const of = { projectId: 'p', sessionId: 's', call, variables: {}, notBefore: later(60), reason: '' };
     const outcome = await callbackScheduler({ ...deps, insertOnce })(of).catch(({ code }) => code);
-    expect([outcome, inserted.length]).toEqual([kept ? undefined : 'callback_limit_exceeded', kept]);
+    expect([outcome, inserted.length]).toEqual([kept ? later(60) : 'callback_limit_exceeded', kept]);
+  });
+
+  test('moves a callback outside of the calling hours to the next allowed time', async () => {
+    rules = { isListed: false, callingHours: DAY };
+    const call = {
+      direction: 'inbound',
+      fromNumber: TO,
+      toNumber: FROM,
+      callId: 'c',
+      trunkId: null,
+    } as const;
+    // 21:00 in Taipei.
+    const notBefore = later(13 * 3600);
+    const of = { projectId: 'p', sessionId: 's', call, variables: {}, notBefore, reason: '' };
+    const schedule = callbackScheduler({ ...deps, insertOnce });
+    expect(await schedule(of)).toBe(later(24 * 3600));
+    expect(inserted.map((one) => one.notBefore)).toEqual([later(24 * 3600)]);
+    rules = { isListed: true, callingHours: DAY };
+    await expect(schedule(of)).rejects.toMatchObject({ code: 'do_not_call' });
+  });
+
+  test('names the next allowed time of an order', async () => {
+    rules = { isListed: false, callingHours: NIGHT };
+    const extra = { nextAllowedAt: later(8 * 3600) };
+    await expect(accept()).rejects.toMatchObject({ code: 'outside_calling_hours', extra });
+    expect(await accept({ notBefore: later(8 * 3600) })).toMatchObject({ success: true });
   });
 });

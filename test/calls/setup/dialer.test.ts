@@ -104,6 +104,7 @@ const work = () => {
       dial: ({ id }, [trunk, ...others]) =>
         void log.push(`dial ${id} over ${trunk?.id}, then ${others.length}`),
     }),
+    endsOrWaits: async () => false,
     callRefusal: () => refusal,
     finisher: unused<CallFinisher>('finisher', {
       async finish({ id }, nodeId, { status, endReason, endedAt }) {

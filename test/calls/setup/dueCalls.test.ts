@@ -1,6 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
+import { callingHours } from '../../../src/agents/accounts/callingHours.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
 import type { Call } from '../../../src/calls/call.ts';
+import type { CallingRules } from '../../../src/calls/numbers/doNotCall.ts';
 import type { CallEnd, CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
 import { type DueCallsDeps, dueCallsWork } from '../../../src/calls/setup/dueCalls.ts';
 import type { LeasedWork } from '../../../src/work/work.ts';
@@ -21,12 +23,14 @@ let problem: Error | undefined;
 let queue: string[];
 let ended: CallEnd[];
 let errors: string[];
+let rules: CallingRules;
 
 beforeEach(() => {
   clock = createSimulatedClock(Date.parse(AT));
   stored = makeCall({ status: 'scheduled', nodeId: null, notBefore: later(5) });
   dueAtMs = Date.parse(stored.notBefore ?? '');
   [holder, problem, queue, ended, errors] = [undefined, undefined, [], [], []];
+  rules = { isListed: false, callingHours: null };
 });
 
 const deps = (): DueCallsDeps => ({
@@ -38,7 +42,12 @@ const deps = (): DueCallsDeps => ({
       stored = { ...stored, status: 'queued' };
       return stored;
     },
+    async postpone(_id, _node, notBefore) {
+      stored = { ...stored, status: 'scheduled', notBefore };
+      dueAtMs = Date.parse(notBefore);
+    },
   },
+  callingRules: async () => rules,
   lock: {
     async acquire(_project, _number, callId) {
       if (holder !== undefined) return undefined;
@@ -74,6 +83,8 @@ const rows: LeasedWork = {
   },
   renew: async (ids) => new Set(ids),
   async settle(_id, nextAt) {
+    // The claim of a postponed call has ended.
+    if (nextAt === null && stored.status === 'scheduled') return;
     dueAtMs = nextAt?.getTime() ?? Number.POSITIVE_INFINITY;
   },
 };
@@ -150,4 +161,33 @@ test('A call that is canceled while it becomes due leaves no lock', async () => 
     },
   });
   expect([stored.status, holder, queue]).toEqual(['canceled', undefined, []]);
+});
+
+// It is 08:00 in Taipei, and midnight in London.
+const HOURS = callingHours.parse({
+  timezone: 'Europe/London',
+  windows: [{ days: ['thu'], from: '08:00', to: '21:00' }],
+  appliesTo: ['api', 'callback'],
+});
+
+test.each<[string, CallingRules]>([
+  ['do_not_call', { isListed: true, callingHours: HOURS }],
+  ['outside_calling_hours', { isListed: false, callingHours: HOURS }],
+])(
+  'A scheduled call that may not be placed when it is due ends as canceled with %s',
+  async (endReason, now) => {
+    rules = now;
+    await after(DUE_MS);
+    expect(ended).toMatchObject([{ status: 'canceled', endReason }]);
+    expect([holder, queue, errors]).toEqual([undefined, [], []]);
+  },
+);
+
+test('A callback that is due outside of the calling hours waits for the next allowed time', async () => {
+  stored = { ...stored, settings: { ...stored.settings, isCallback: true } };
+  rules = { isListed: false, callingHours: HOURS };
+  await after(DUE_MS);
+  expect(stored).toMatchObject({ status: 'scheduled', notBefore: later(8 * 3600) });
+  await after(8 * 3600 * 1000);
+  expect([stored.status, queue, ended]).toEqual(['queued', [stored.id], []]);
 });

@@ -2,6 +2,16 @@ import type { FieldTable } from './fieldTable.ts';
 
 export const CALLS_FIELDS: readonly FieldTable[] = [
   {
+    name: 'do-not-call list',
+    places: [['/v1/projects/{projectId}/do-not-call'], ['/v1/do-not-call']],
+    rows: {
+      numbers:
+        'app/callingRules.integration.test.ts › is added, found, listed and removed by keys of the project',
+      reason:
+        'app/callingRules.integration.test.ts › is added, found, listed and removed by keys of the project',
+    },
+  },
+  {
     name: 'trunk',
     places: [['/v1/projects/{projectId}/trunks'], ['/v1/projects/{projectId}/trunks/{trunkId}']],
     rows: {

@@ -28,6 +28,18 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
       'retentionDays.tests':
         'infra/postgres/retention.integration.test.ts › of test runs takes their sessions along, which outlive other ones: %j',
       reportUsage: 'api/chat/chatCompletions.test.ts › is reported when the project is set to',
+      'callingHours.timezone': 'calls/setup/acceptCall.test.ts › refuses %s',
+      'callingHours.windows[].days': {
+        test: 'calls/hours/openHours.test.ts › The next opening: %s',
+        as: 'days',
+      },
+      'callingHours.windows[].from': 'calls/hours/openHours.test.ts › The next opening: %s',
+      'callingHours.windows[].to': 'calls/hours/openHours.test.ts › The next opening: %s',
+      'callingHours.exceptDates': {
+        test: 'calls/hours/openHours.test.ts › The next opening: %s',
+        as: 'excepted',
+      },
+      'callingHours.appliesTo': 'calls/setup/acceptCall.test.ts › refuses %s',
       'callLimits.allowedPrefixes': 'calls/limits/destinations.test.ts › %s',
       'callLimits.blockedPrefixes': 'calls/limits/destinations.test.ts › %s',
       'callLimits.allowedSipDomains': 'calls/limits/destinations.test.ts › A transfer to %s is %s',

@@ -28,10 +28,12 @@ interface Options {
   readonly call?: CallFacts | undefined;
   readonly agent?: Partial<AgentConfig>;
   readonly problem?: Error;
+  /** The time that the calling hours allow. */
+  readonly movedTo?: string;
 }
 
 /** Calls the tool by a model, and returns its result with what was ordered. */
-async function callTool(args: object, { call, agent, problem }: Options = {}) {
+async function callTool(args: object, { call, agent, problem, movedTo }: Options = {}) {
   const ordered: CallbackRequest[] = [];
   let result = '';
   const conversation = memoryEngine({
@@ -47,6 +49,7 @@ async function callTool(args: object, { call, agent, problem }: Options = {}) {
     async scheduleCallback(request) {
       if (problem) throw problem;
       ordered.push(request);
+      return movedTo ?? request.notBefore;
     },
     pathway: {
       nodes: [

@@ -15,12 +15,13 @@ import { notFound } from '../../../base/errors.ts';
 import { DAY_MS } from '../../../base/values/clock.ts';
 import { isUuid } from '../../../base/values/ids.ts';
 import { crudRoutes } from '../../crud.ts';
-import { type Access, principalOf } from '../../plugins/accessControl.ts';
+import { type Access, invalidCredential, principalOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps, Stores } from '../../ports.ts';
 import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
 
 const LEGACY_USAGE_DAYS = 30;
 const ADMIN: Access = { kind: 'admin' };
+const WRITE_OR_ADMIN: Access = { kind: 'project', scope: 'write', admin: true };
 const READ_OR_ADMIN: Access = { kind: 'project', scope: 'read', admin: true };
 
 const legacyUsage = z.object({
@@ -63,15 +64,20 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
     update: {
       auditAction: 'project.updated',
       methods: ['PATCH'],
-      access: ADMIN,
-      description: 'Only the supplied fields change.',
+      access: WRITE_OR_ADMIN,
+      description: 'Only the supplied fields change. A key of the project may change `callingHours`.',
       body: projectPatch,
+      async prepare({ request }, patch) {
+        const isOperators = Object.keys(patch).some((field) => field !== 'callingHours');
+        if (isOperators && principalOf(request).kind !== 'admin') throw invalidCredential();
+      },
       run: ({ stores, id, now }, patch) => stores.projects.update(id, patch, now),
       auditDetails: (patch) => ({
         changed: Object.keys(patch),
         callLimits: patch.callLimits,
         quotas: patch.quotas,
         retentionDays: patch.retentionDays,
+        callingHours: patch.callingHours,
       }),
     },
     remove: {

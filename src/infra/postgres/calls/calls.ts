@@ -81,6 +81,9 @@ function callRecords(
         nodeId,
       ]),
     queueScheduled: (call, at) => orQueued(one(QUEUE_SCHEDULED, [call.id, at]), call),
+    async postpone(id, nodeId, notBefore) {
+      await database.query(POSTPONE, [id, nodeId, notBefore]);
+    },
     async replaceCallbacks(projectId, toNumber, at) {
       return (await database.query<object>(REPLACE_CALLBACKS, [projectId, toNumber, at])).map(fromCallRow);
     },
@@ -210,6 +213,10 @@ const QUEUE_SCHEDULED = `
     SELECT instance_id, 'call_status', $2::timestamptz, '{"status":"queued"}'::json FROM queued
   )
   SELECT ${callSelection()} FROM queued`;
+
+const POSTPONE = `
+  UPDATE calls SET status = 'scheduled', not_before = $3, next_at = $3, claim_id = NULL, node_id = NULL
+  WHERE id = $1 AND status IN ('scheduled', 'queued') AND node_id IS NOT DISTINCT FROM $2`;
 
 const REPLACE_CALLBACKS = `
   WITH replaced AS (

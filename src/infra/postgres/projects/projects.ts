@@ -1,4 +1,5 @@
 import type { ProjectStore } from '../../../agents/accounts/accountStores.ts';
+import type { CallingHours } from '../../../agents/accounts/callingHours.ts';
 import {
   type CallLimits,
   type CallLimitsPatch,
@@ -30,14 +31,15 @@ interface Row {
   report_usage: boolean;
   call_limits: CallLimitsPatch;
   quotas: Partial<Quotas>;
+  calling_hours: CallingHours | null;
   created_at: Date;
   updated_at: Date;
 }
 
 const COLUMNS = `id, name, session_idle_minutes, history_retention_days, report_usage, call_limits, quotas, created_at, updated_at,
-  retention_days`;
+  retention_days, calling_hours`;
 
-const INSERT = `INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+const INSERT = `INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 
 /** Rows removed by one statement: a session has thousands of its own. */
 const REMOVED_AT_ONCE = 20;
@@ -68,6 +70,7 @@ export function projectStore(database: Queryable): ProjectStore {
         project.createdAt,
         project.updatedAt,
         storedRetention(project.retentionDays),
+        storedHours(project.callingHours),
       ]);
     },
     async find(projectId, lock) {
@@ -104,6 +107,7 @@ export function projectStore(database: Queryable): ProjectStore {
            report_usage = coalesce($5, report_usage),
            call_limits = call_limits || $6::jsonb,
            quotas = quotas || $8::jsonb,
+           calling_hours = CASE WHEN $12 THEN $11::jsonb ELSE calling_hours END,
            updated_at = $7
          WHERE id = $1 RETURNING ${COLUMNS}`,
         [
@@ -117,6 +121,8 @@ export function projectStore(database: Queryable): ProjectStore {
           JSON.stringify(patch.quotas ?? {}),
           storedRetention(patch.retentionDays),
           sessionRetention !== undefined,
+          storedHours(patch.callingHours),
+          patch.callingHours !== undefined,
         ],
       );
       return row && fromRow(row);
@@ -144,9 +150,14 @@ function fromRow(row: Row): Project {
     reportUsage: row.report_usage,
     callLimits: limitsFrom(row.call_limits),
     quotas: quotasFrom(row.quotas),
+    callingHours: row.calling_hours,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };
+}
+
+function storedHours(hours: CallingHours | null | undefined): string | null {
+  return hours ? JSON.stringify(hours) : null;
 }
 
 /** The days of sessions have a column of their own. */

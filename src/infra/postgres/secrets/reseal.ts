@@ -6,6 +6,7 @@ import type { Call } from '../../../calls/call.ts';
 import type { CallMedia } from '../../../calls/numbers/callMedia.ts';
 import { FINAL_STATUS_LIST } from '../calls/callRecovery.ts';
 import type { Database, Parameter, Queryable } from '../connection/database.ts';
+import { NUMBER_DIGEST_KEY } from './numberDigests.ts';
 import { noteSealer } from './sealerFingerprint.ts';
 import { createSecretFields, type SecretFields } from './secretFields.ts';
 
@@ -30,6 +31,13 @@ interface SealedTable {
 }
 
 const TABLES: readonly SealedTable[] = [
+  {
+    name: 'installation',
+    key: ['name'],
+    columns: [['value', 'text']],
+    where: `name = '${NUMBER_DIGEST_KEY}'`,
+    resealRowValues: (secrets, { value }: { value: string }) => ({ value: textAgain(secrets, value) }),
+  },
   {
     name: 'trunks',
     key: ['id'],

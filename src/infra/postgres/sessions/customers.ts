@@ -6,8 +6,10 @@ import type {
   ErasedBatch,
   UnsettledCall,
 } from '../../../calls/customers/customerStore.ts';
+import { forgetListedNumbers } from '../calls/doNotCall.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { auditStore } from '../projects/audit.ts';
+import type { NumberDigests } from '../secrets/numberDigests.ts';
 import { isoTime } from '../sql/rows.ts';
 
 /** Sessions in one transaction, each with all of its messages. */
@@ -71,7 +73,7 @@ interface ErasureRow {
 }
 
 /** Starts transactions of its own. */
-export function customerStore(database: Database): CustomerStore {
+export function customerStore(database: Database, digests: NumberDigests): CustomerStore {
   return {
     async find({ projectId, key }) {
       const [kept, memories] = await Promise.all([
@@ -116,7 +118,7 @@ export function customerStore(database: Database): CustomerStore {
         [projectId, key, JSON.stringify(entry)],
       );
     },
-    eraseNext: (name) => database.transaction((transaction) => eraseNext(transaction, name)),
+    eraseNext: (name) => database.transaction((transaction) => eraseNext(transaction, digests, name)),
     async pendingErasures(limit) {
       const rows = await database.query<{ project_id: string; customer: string }>(
         'SELECT project_id, customer FROM customer_erasures ORDER BY project_id, customer LIMIT $1',
@@ -129,6 +131,7 @@ export function customerStore(database: Database): CustomerStore {
 
 async function eraseNext(
   transaction: Queryable,
+  digests: NumberDigests,
   { projectId, key }: CustomerName,
 ): Promise<ErasedBatch | undefined> {
   const [erasure] = await transaction.query<ErasureRow>(
@@ -154,11 +157,12 @@ async function eraseNext(
     [projectId, rows.map(({ session_id }) => session_id)],
   );
   // The memory that the sessions were added to: of a call that of its number.
-  const ofNumbers = rows.flatMap(({ number }) => (number === null ? [] : `phone:${number}`));
+  const numbers = [...new Set(rows.flatMap(({ number }) => number ?? []))];
   await transaction.query(`DELETE FROM customer_memories WHERE ${MEMORIES}`, [
     projectId,
-    [...memoryKeys(key), ...ofNumbers],
+    [...memoryKeys(key), ...numbers.map((number) => `phone:${number}`)],
   ]);
+  await forgetListedNumbers(transaction, digests, projectId, [key, ...numbers]);
   const erased: ErasureRow = {
     entry: erasure.entry,
     sessions: erasure.sessions + rows.length,

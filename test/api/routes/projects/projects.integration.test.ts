@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { NEW_PROJECT_CALLING_HOURS } from '../../../../src/agents/accounts/callingHours.ts';
 import { DEFAULT_QUOTAS } from '../../../../src/agents/accounts/quotas.ts';
 import { sharedGateway } from '../../../support/gateway.ts';
 
@@ -37,6 +38,7 @@ describe('Projects', () => {
       reportUsage: false,
       callLimits: NEW_LIMITS,
       quotas: DEFAULT_QUOTAS,
+      callingHours: NEW_PROJECT_CALLING_HOURS,
       createdAt: expect.stringMatching(ISO_TIME),
       updatedAt: created.body.createdAt,
     });

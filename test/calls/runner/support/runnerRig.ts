@@ -8,6 +8,7 @@ import type { CallLimiter } from '../../../../src/calls/limits/callLimiter.ts';
 import { CallPlaces } from '../../../../src/calls/limits/callPlaces.ts';
 import type { NodeCapacity } from '../../../../src/calls/limits/nodeCapacity.ts';
 import { NodeCalls } from '../../../../src/calls/nodes/nodeCalls.ts';
+import type { CallingRules } from '../../../../src/calls/numbers/doNotCall.ts';
 import type { CallRecordings } from '../../../../src/calls/recording/callRecordings.ts';
 import type { CallEnd, CallFinisher } from '../../../../src/calls/runner/callFinisher.ts';
 import { CallRunner } from '../../../../src/calls/runner/callRunner.ts';
@@ -81,6 +82,7 @@ interface RunnerRig {
   onUpdate: ((change: object) => Call | undefined) | undefined;
   /** The session's start before the first INVITE. */
   start: ConversationEngine['start'];
+  rules: CallingRules;
   canReconnect: boolean;
   isAgentAway: boolean;
   /** Resolves when the agent's stream is open. */
@@ -121,6 +123,7 @@ export function useRunner(): void {
       updateFailures: 0,
       onUpdate: undefined,
       start: async () => undefined,
+      rules: { isListed: false, callingHours: null },
       canReconnect: true,
       isAgentAway: false,
       connecting: Promise.resolve(),
@@ -266,6 +269,7 @@ function runnerDeps(): CallRunnerDeps {
   });
   return {
     calls: fakeNodeCalls(),
+    callingRules: async () => t.rules,
     telephony: unused<Telephony>('telephony', {
       dial(request) {
         t.dialed.push(request);

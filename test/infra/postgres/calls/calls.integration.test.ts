@@ -288,6 +288,22 @@ describe('Calls', () => {
       expect(await world.stores.calls.queueScheduled(call, later(1001))).toBeUndefined();
     });
 
+    test('wait for a later time when they are postponed, queued or not', async () => {
+      const callback = await scheduled();
+      const { calls } = world.stores;
+      const postponed = { status: 'scheduled', notBefore: later(500), nodeId: null };
+      await calls.postpone(callback.id, null, later(500));
+      expect(await find(callback)).toMatchObject(postponed);
+      const queued = await keep({ toNumber: '+886900000002' });
+      await calls.claim(queued.id, NODE);
+      await calls.postpone(queued.id, 'another', later(500));
+      expect(await find(queued)).toMatchObject({ status: 'queued', nodeId: NODE });
+      await calls.postpone(queued.id, NODE, later(500));
+      expect(await find(queued)).toMatchObject(postponed);
+      expect(await due(499)).toEqual([]);
+      expect((await due(500)).toSorted()).toEqual([callback.id, queued.id].toSorted());
+    });
+
     test('and are callbacks give way to the next callback to their number', async () => {
       const ordered = await scheduled();
       const isCallback = { ...ordered.settings, isCallback: true };

@@ -1,0 +1,96 @@
+import type { CallOrigin } from '../../agents/accounts/callingHours.ts';
+import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { Call } from '../call.ts';
+import type { CallStore } from '../callStore.ts';
+import { isOpen, nextOpening, zonesFor } from '../hours/openHours.ts';
+import type { CallingRulesOf } from '../numbers/doNotCall.ts';
+import type { CallFinisher } from '../runner/callFinisher.ts';
+import type { NumberLock } from './numberLock.ts';
+
+/** Why a call may not be placed. */
+export type CallingRefusal =
+  | { readonly reason: 'do_not_call' }
+  /** @property nextAllowedAt - ISO 8601; null where no allowed time comes. */
+  | { readonly reason: 'outside_calling_hours'; readonly nextAllowedAt: string | null };
+
+export interface PlannedCall {
+  readonly projectId: string;
+  /** In E.164. */
+  readonly toNumber: string;
+  readonly origin: CallOrigin;
+}
+
+/**
+ * Decides whether an outbound call may be placed at a time, by the do-not-call lists and the project's calling hours. It is
+ * asked when a call is ordered, when a scheduled one is due, and before each INVITE. Legs that a call in progress adds, as of a
+ * transfer, are wished by its parties and are not asked about.
+ *
+ * @param atMs - Milliseconds since the Unix epoch.
+ */
+export async function callingRefusal(
+  rulesOf: CallingRulesOf,
+  { projectId, toNumber, origin }: PlannedCall,
+  atMs: number,
+): Promise<CallingRefusal | undefined> {
+  const { isListed, callingHours } = await rulesOf(projectId, toNumber);
+  if (isListed) return { reason: 'do_not_call' };
+  if (!callingHours?.appliesTo.includes(origin)) return undefined;
+  const { windows, exceptDates = [], timezone } = callingHours;
+  const hours = [{ windows, exceptDates, zones: zonesFor(timezone, toNumber) }];
+  if (isOpen(hours, atMs)) return undefined;
+  const openingMs = nextOpening(hours, atMs);
+  const nextAllowedAt = openingMs === undefined ? null : new Date(openingMs).toISOString();
+  return { reason: 'outside_calling_hours', nextAllowedAt };
+}
+
+/** The error of an order that is refused: 422 `do_not_call` or `outside_calling_hours`. */
+export function refusedOrder(toNumber: string, refusal: CallingRefusal): CallwayError {
+  if (refusal.reason === 'do_not_call') {
+    return new CallwayError('unprocessable', refusal.reason, `${toNumber} is on a do-not-call list`);
+  }
+  const { reason, nextAllowedAt } = refusal;
+  const next =
+    nextAllowedAt === null ? 'and no allowed time comes' : `the next allowed time is ${nextAllowedAt}`;
+  const message = `This time is outside the project’s callingHours for ${toNumber}; ${next}`;
+  return new CallwayError('unprocessable', reason, message, { extra: { nextAllowedAt } });
+}
+
+export interface GateDeps {
+  readonly calls: { readonly postpone: CallStore['postpone'] };
+  readonly callingRules: CallingRulesOf;
+  readonly lock: NumberLock;
+  readonly finisher: CallFinisher;
+  readonly clock: Clock;
+}
+
+/**
+ * Ends a waiting call that may not be placed now; a callback outside of the calling hours waits for the next allowed time.
+ *
+ * @param nodeId - The node that has claimed the call; null for none.
+ * @returns False when the call may be placed.
+ */
+export async function endsOrWaits(
+  { calls, callingRules, lock, finisher, clock }: GateDeps,
+  call: Call,
+  nodeId: string | null,
+): Promise<boolean> {
+  const nowMs = clock.now();
+  const refusal = await callingRefusal(callingRules, plannedCall(call), nowMs);
+  if (!refusal) return false;
+  const { reason } = refusal;
+  const laterAt =
+    reason === 'outside_calling_hours' && call.settings.isCallback ? refusal.nextAllowedAt : null;
+  if (laterAt !== null) {
+    await calls.postpone(call.id, nodeId, laterAt);
+    await lock.release(call.projectId, call.toNumber, call.id);
+  } else {
+    const endedAt = new Date(nowMs).toISOString();
+    await finisher.finish(call, nodeId, { status: 'canceled', endReason: reason, endedAt });
+  }
+  return true;
+}
+
+export function plannedCall({ projectId, toNumber, settings }: Call): PlannedCall {
+  return { projectId, toNumber, origin: settings.isCallback ? 'callback' : 'api' };
+}
