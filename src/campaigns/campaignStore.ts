@@ -42,6 +42,8 @@ export interface ContactStore {
   add(campaignId: string, contacts: readonly Contact[], at: string): Promise<ReadonlySet<string>>;
   find(campaignId: string, id: string, lock?: 'for update'): Promise<Contact | undefined>;
   list(campaignId: string, filter: ContactFilter, page: Page): Promise<PageOf<Contact>>;
+  /** Lists the names of the contacts' variables, sorted. */
+  variableNames(campaignId: string, limit: number): Promise<string[]>;
   /** Stores a contact's status and attempts, and counts it. @param before - Its status until now. */
   update(contact: Contact, before: ContactStatus): Promise<void>;
 }

@@ -27,6 +27,7 @@ import { trunkRoutes } from './calls/trunks.ts';
 import { campaignRoutes } from './campaigns/campaigns.ts';
 import { contactRoutes } from './campaigns/contacts.ts';
 import { importRoutes } from './campaigns/imports.ts';
+import { reportRoute } from './campaigns/report.ts';
 import { consolePages } from './console.ts';
 import { consoleSessionRoutes } from './consoleSession.ts';
 import { chunkRoutes } from './knowledge/chunks.ts';
@@ -106,4 +107,5 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   campaignRoutes,
   contactRoutes,
   importRoutes,
+  reportRoute,
 ];

@@ -53,6 +53,14 @@ export function contactStore(database: Queryable): ContactStore {
       );
       return mapPage(found, fromRow);
     },
+    async variableNames(campaignId, limit) {
+      const rows = await database.query<{ name: string }>(
+        `SELECT DISTINCT json_object_keys(variables) AS name FROM campaign_contacts WHERE campaign_id = $1
+         ORDER BY name LIMIT $2`,
+        [campaignId, limit],
+      );
+      return rows.map(({ name }) => name);
+    },
     async update(contact, before) {
       const { id, campaignId, status, skipReason, attempts, outcome, callId, notBefore } = contact;
       await database.query(

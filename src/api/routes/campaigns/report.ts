@@ -1,0 +1,114 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+
+import type { Campaign } from '../../../campaigns/campaign.ts';
+import { requireCampaign } from '../../../campaigns/campaigns.ts';
+import type { ContactOutcome, ContactResource } from '../../../campaigns/contact.ts';
+import { shownContact } from '../../../campaigns/shown.ts';
+import { csvLine } from '../../csv.ts';
+import type { App, HttpDeps } from '../../ports.ts';
+import { about, errors, MAX_LIST_LIMIT, projectParams } from '../../schemas.ts';
+import { CAMPAIGNS_PATH } from './campaigns.ts';
+
+const JSON_LINES = 'application/x-ndjson';
+/** Names of variables that have a column. */
+const MAX_NAMED_COLUMNS = 200;
+
+const ANSWERED_BY: Partial<Record<ContactOutcome, string>> = {
+  answered: 'human',
+  machine: 'machine',
+  screening: 'screening',
+};
+
+type Column = readonly [title: string, value: (row: ReportRow) => unknown];
+const COLUMNS: readonly Column[] = [
+  ['toNumber', ({ toNumber }) => toNumber],
+  ['externalId', ({ externalId }) => externalId],
+  ['status', ({ status }) => status],
+  ['skipReason', ({ skipReason }) => skipReason],
+  ['outcome', ({ outcome }) => outcome],
+  ['answeredBy', ({ answeredBy }) => answeredBy],
+  ['attempts', ({ attempts }) => attempts.length],
+  ['lastAttemptAt', ({ attempts }) => attempts.at(-1)?.at],
+  ['lastCallId', ({ attempts }) => attempts.at(-1)?.callId],
+  ['endReason', ({ attempts }) => attempts.at(-1)?.endReason],
+  ['durationMs', ({ durationMs }) => durationMs],
+  ['nextAttemptAt', ({ nextAttemptAt }) => nextAttemptAt],
+];
+
+interface ReportRow extends ContactResource {
+  readonly answeredBy: string | undefined;
+  /** Of all its calls. */
+  readonly durationMs: number;
+}
+
+export function reportRoute(app: App, deps: HttpDeps): void {
+  app.get(
+    `${CAMPAIGNS_PATH}/:campaignId/report`,
+    {
+      config: { access: { kind: 'project', scope: 'read' }, isSearch: true, isLong: true },
+      schema: {
+        ...about(
+          'Campaigns',
+          'Get the report of a campaign',
+          `A row a contact, in the order in which they came: CSV, or with \`Accept: ${JSON_LINES}\` JSON lines with all attempts. Columns \`variables.<name>\` are those that the contacts have, at most ${MAX_NAMED_COLUMNS}. A cell that a spreadsheet would take for a formula begins with an apostrophe.`,
+        ),
+        params: projectParams.extend({ campaignId: z.string() }),
+        response: {
+          200: {
+            description: 'UTF-8.',
+            content: { 'text/csv': { schema: z.string() }, [JSON_LINES]: { schema: z.string() } },
+          },
+          ...errors(),
+        } as Record<number, object>,
+      },
+    },
+    async ({ params: { projectId, campaignId }, headers }, reply) => {
+      const campaign = requireCampaign(await deps.storage.stores.campaigns.find(projectId, campaignId));
+      const isJson = headers.accept?.includes(JSON_LINES) ?? false;
+      const lines = isJson ? jsonLines(deps, campaign) : csvLines(deps, campaign);
+      return await reply
+        .type(isJson ? JSON_LINES : 'text/csv; charset=utf-8')
+        .header('content-disposition', `attachment; filename="report.${isJson ? 'ndjson' : 'csv'}"`)
+        .send(Readable.from(lines, { objectMode: false }));
+    },
+  );
+}
+
+async function* jsonLines(deps: HttpDeps, campaign: Campaign): AsyncGenerator<string> {
+  for await (const rows of pagesOf(deps, campaign))
+    yield rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}
+
+async function* csvLines(deps: HttpDeps, campaign: Campaign): AsyncGenerator<string> {
+  const names = await deps.storage.stores.campaignContacts.variableNames(campaign.id, MAX_NAMED_COLUMNS);
+  const named = names.map((name): Column => [`variables.${name}`, ({ variables }) => cell(variables[name])]);
+  const columns = [...COLUMNS, ...named];
+  yield csvLine(columns.map(([title]) => title));
+  for await (const rows of pagesOf(deps, campaign))
+    yield rows.map((row) => csvLine(columns.map(([, value]) => value(row)))).join('');
+}
+
+/** Page by page, as fast as the client reads. */
+async function* pagesOf({ storage, clock }: HttpDeps, campaign: Campaign): AsyncGenerator<ReportRow[]> {
+  let cursor: string | undefined;
+  do {
+    const page = await storage.stores.campaignContacts.list(
+      campaign.id,
+      {},
+      { limit: MAX_LIST_LIMIT, offset: 0, cursor },
+    );
+    if (page.items.length > 0)
+      yield page.items.map((contact) => rowOf(shownContact(contact, campaign, clock.now())));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+}
+
+function rowOf(contact: ContactResource): ReportRow {
+  const durationMs = contact.attempts.reduce((sum, attempt) => sum + (attempt.durationMs ?? 0), 0);
+  return { ...contact, answeredBy: contact.outcome && ANSWERED_BY[contact.outcome], durationMs };
+}
+
+function cell(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+}
