@@ -2,6 +2,7 @@ import { startGateway } from './app/gateway.ts';
 import { reduceFullCollections } from './app/node/garbageCollection.ts';
 import { loadConfig, readEnvironment } from './app/settings/config.ts';
 import { ConfigurationError } from './base/configurationError.ts';
+import { isUnavailable } from './base/errors.ts';
 import { OtherBuildError } from './infra/postgres/connection/migrate.ts';
 import { WrongSecretsKeyError } from './infra/postgres/secrets/sealerFingerprint.ts';
 import { createLogger, standardOutput } from './observability/logger.ts';
@@ -64,12 +65,19 @@ async function main(): Promise<number> {
     logger.info('stopped');
     return 0;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     const isConfiguration = isConfigurationError(error);
     logger.fatal(isConfiguration ? { reason } : { err: error }, 'start failed');
     process.stderr.write(`Callway cannot run: ${reason}\n`);
     return isConfiguration ? EXIT_CONFIGURATION : 1;
   }
+}
+
+/** @returns The message, with what a database or Redis that is unavailable has said. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  return isUnavailable(error) && cause instanceof Error ? `${message} (${cause.message})` : message;
 }
 
 /** The first signal to stop. A second one, which is not the same sent twice, ends the process at once. */

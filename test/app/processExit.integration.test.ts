@@ -56,6 +56,11 @@ describe('A start with a port in use names the setting', () => {
   });
 });
 
+test('A start without its database says what refused it', TIMEOUT, async () => {
+  const starting = startService({ env: { DATABASE_URL: 'postgres://x@127.0.0.1/x?host=/missing' } });
+  await expect(starting).rejects.toThrow(/Callway cannot run: database is unavailable.* \(.*ENOENT/);
+});
+
 /** Files and folders that other users may use. */
 function openTo(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });

@@ -177,7 +177,10 @@ async function withClient<Result>(
   }
 }
 
-/** A connection that becomes free after a rejection is returned to the pool. */
+/**
+ * A connection that becomes free after a rejection is returned to the pool. A server that refuses the connection is
+ * unavailable whatever it says: a password that was changed, too, is no fault of the request.
+ */
 async function borrow({ pool, health }: Connections): Promise<pg.PoolClient> {
   let pending: Promise<pg.PoolClient> | undefined;
   try {
@@ -190,7 +193,7 @@ async function borrow({ pool, health }: Connections): Promise<pg.PoolClient> {
       (connection) => connection.release(),
       () => undefined,
     );
-    throw translateDatabaseError(error);
+    throw error instanceof CallwayError ? error : unavailable('database', error);
   }
 }
 

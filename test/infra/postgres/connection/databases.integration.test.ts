@@ -91,6 +91,16 @@ test.each(['fast', 'immediate'] as const)(
   },
 );
 
+test.each([
+  ['no database of the name', (url: URL) => Object.assign(url, { pathname: '/missing' })],
+  ['no role of the name', (url: URL) => Object.assign(url, { username: 'missing' })],
+])('A server that refuses connections, since it has %s, is unavailable', async (_, change) => {
+  const url = change(new URL(server.url)).href;
+  const database = openPostgres({ url, onIdleError: () => undefined });
+  onTestFinished(() => database.close());
+  await expect(database.query('SELECT 1')).rejects.toMatchObject({ code: 'database_unavailable' });
+});
+
 /** The server behind a proxy: it can be disconnected while its TCP connections stay open. */
 async function proxiedPostgres() {
   const proxy = await startTcpProxy({ host: '127.0.0.1', port: server.socket.port });
