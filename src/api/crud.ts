@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { AuditAction } from '../agents/accounts/audit.ts';
 import { type CountedQuota, requireQuota } from '../agents/accounts/quotas.ts';
-import { CallwayError, notFound } from '../base/errors.ts';
+import { CallwayError, invalid, notFound } from '../base/errors.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { Page, PageOf } from '../base/values/page.ts';
 import { audit } from './audit.ts';
@@ -86,6 +86,13 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
     withoutSecrets?(created: Created): unknown;
     auditDetails?(created: Created): Details;
     onSaved?: OnSaved<Created>;
+    /** Takes a form with a file in place of JSON, and is answered 202, where the scope accepts forms. */
+    readonly form?:
+      | {
+          readonly schema: z.ZodType;
+          run(post: { readonly request: FastifyRequest; readonly reply: FastifyReply }): Promise<object>;
+        }
+      | undefined;
   };
   readonly get?: Operation & {
     run(context: CrudContext): Promise<Item | undefined>;
@@ -177,10 +184,17 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
           ...this.#about(create, `Create ${this.#withArticle}`),
           params: paramsOf(path),
           body: create.body,
-          response: { 201: create.schema ?? this.#schema, ...errors('body', 409, ...(create.errors ?? [])) },
+          response: {
+            201: create.schema ?? this.#schema,
+            ...(create.form && { 202: create.form.schema }),
+            ...errors('body', 409, ...(create.errors ?? [])),
+          },
         },
       },
       async (request, reply) => {
+        if (create.form && request.isMultipart()) return await create.form.run({ request, reply });
+        if (create.form && !request.body)
+          throw invalid('invalid_request', 'Send JSON, or a form with a file');
         const post = { request, reply, status: 201, withoutSecrets: create.withoutSecrets };
         const input = request.body as Input;
         await create.prepare?.(this.#context(request, reply, this.#deps.storage.stores), input);

@@ -11,7 +11,11 @@ import { listNumberReader } from './listNumber.ts';
 const ROWS_AT_ONCE = 100;
 
 /** A row that was read: a contact, or why there is none. */
-export type ReadRow = { readonly contact: Contact } | { readonly code: SkipReason; readonly message: string };
+export type ReadRow = { readonly contact: Contact } | SkippedRead;
+interface SkippedRead {
+  readonly code: SkipReason;
+  readonly message: string;
+}
 
 export interface ReadRowsDeps {
   /** Tells why the project may not call a number; undefined where it may. */
@@ -45,6 +49,16 @@ export async function readRows(
   });
 }
 
+export function missingNumber(): SkippedRead {
+  return skip('missing_number', 'It has no toNumber');
+}
+
+/** @param from - The number in whose country national numbers were read, too. */
+export function invalidNumber(text: string, from: string | undefined): SkippedRead {
+  const orNational = from === undefined ? '' : `, nor one of the country of ${from}`;
+  return skip('invalid_number', `${text} is no number in E.164${orNational}`);
+}
+
 export function duplicate(toNumber: string): ReadRow {
   return skip('duplicate', `The campaign has ${toNumber} already`);
 }
@@ -57,12 +71,9 @@ function rowReader(
   const isZone = zoneCheck();
   return ({ variables, timezone, externalId, notBefore, priority, ...row }) => {
     const text = row.toNumber?.trim() ?? '';
-    if (text === '') return skip('missing_number', 'It has no toNumber');
+    if (text === '') return missingNumber();
     const toNumber = readNumber(text);
-    if (toNumber === undefined) {
-      const orNational = from === undefined ? '' : `, nor one of the country of ${from}`;
-      return skip('invalid_number', `${text} is no number in E.164${orNational}`);
-    }
+    if (toNumber === undefined) return invalidNumber(text, from);
     const zone = timezone?.trim() || null;
     if (zone !== null && !isZone(zone))
       return skip('bad_timezone', `${zone} is no IANA time zone such as Asia/Taipei`);
@@ -100,6 +111,6 @@ function zoneCheck(): (name: string) => boolean {
   };
 }
 
-function skip(code: SkipReason, message: string): ReadRow {
+function skip(code: SkipReason, message: string): SkippedRead {
   return { code, message };
 }

@@ -1,6 +1,7 @@
 import type { Stores } from '../../api/ports.ts';
 import { Campaigns, requireCampaign } from '../../campaigns/campaigns.ts';
 import { importWork } from '../../campaigns/imports/importWork.ts';
+import { campaignTarget, doNotCallTarget } from '../../campaigns/imports/targets.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { BuiltCalls } from './calls.ts';
 import type { BuiltKnowledge } from './knowledge.ts';
@@ -24,11 +25,13 @@ export function buildCampaigns(node: NodeContext, { limiter }: BuiltCalls, knowl
         imports: stores.contactImports,
         transaction: storage.transaction,
         async targetOf({ projectId, campaignId }) {
-          const campaign = requireCampaign(await stores.campaigns.find(projectId, campaignId ?? ''));
-          return {
-            read: (rows) => campaigns.read(campaign, rows),
-            add: (transaction, rows) => campaigns.add(transaction, campaign, rows),
-          };
+          if (campaignId !== null)
+            return campaignTarget(
+              campaigns,
+              requireCampaign(await stores.campaigns.find(projectId, campaignId)),
+            );
+          const { items } = await stores.phoneNumbers.list(projectId, { limit: 1, offset: 0 });
+          return doNotCallTarget(projectId, items[0]?.number, () => new Date(clock.now()).toISOString());
         },
         parser,
         files,

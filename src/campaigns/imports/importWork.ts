@@ -5,8 +5,7 @@ import type { DocumentParser } from '../../knowledge/ingest/documentParser.ts';
 import { DocumentError } from '../../knowledge/parse/block.ts';
 import type { LeasedWork } from '../../work/work.ts';
 import type { WorkKind } from '../../work/worker.ts';
-import type { ContactInput, SkippedRow } from '../contact.ts';
-import type { ReadRow } from '../readRows.ts';
+import type { SkippedRow } from '../contact.ts';
 import { type GivenRow, readColumns } from './columns.ts';
 import type { ContactImportStore, ImportTask } from './contactImport.ts';
 
@@ -19,11 +18,9 @@ const MAX_ATTEMPTS = 3;
 const TABLE_SIZE = { rows: 2_000_000, columns: 200, cells: 100_000_000 };
 
 /** What takes the rows of an import: a campaign, or a do-not-call list. */
-interface ImportTarget<Stores> {
-  /** Reads rows before the transaction that takes them. @returns A result for each row, in order. */
-  read(rows: readonly ContactInput[]): Promise<readonly ReadRow[]>;
-  /** Takes rows, in a transaction. @returns Those that it did not take. */
-  add(stores: Stores, rows: readonly ReadRow[]): Promise<readonly SkippedRow[]>;
+export interface ImportTarget<Stores> {
+  /** Reads rows before the transaction. @returns Takes them in it, and returns those that it did not take. */
+  prepare(rows: readonly GivenRow[]): Promise<(stores: Stores) => Promise<readonly SkippedRow[]>>;
 }
 
 export interface ImportDeps<Stores extends { readonly contactImports: ContactImportStore }> {
@@ -145,17 +142,11 @@ async function take<Stores extends { readonly contactImports: ContactImportStore
   }: { readonly id: string; readonly target: ImportTarget<Stores>; readonly before: number },
   given: readonly GivenRow[],
 ): Promise<void> {
-  const read = await target.read(given.flatMap((row) => ('contact' in row ? row.contact : [])));
-  const results = read.values();
-  const rows = given.flatMap((row): ReadRow[] => {
-    if ('code' in row) return [row];
-    const { value } = results.next();
-    return value ? [value] : [];
-  });
+  const addTo = await target.prepare(given);
   await transaction(async (stores) => {
-    const skipped = await target.add(stores, rows);
+    const skipped = await addTo(stores);
     const errors = skipped.map(({ index, code, message }) => ({ row: before + index + 1, code, message }));
-    const isOwn = await stores.contactImports.advance(id, { before, rows: rows.length, errors });
+    const isOwn = await stores.contactImports.advance(id, { before, rows: given.length, errors });
     if (!isOwn) throw new ImportLostError();
   });
 }

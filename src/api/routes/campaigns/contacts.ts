@@ -69,7 +69,7 @@ Or a form with a table in the part \`file\`, CSV or XLSX, and in the part \`mapp
       const { projectId, campaignId } = request.params;
       const campaign = requireCampaign(await deps.storage.stores.campaigns.find(projectId, campaignId));
       if (isOver(campaign)) throw wrongState(campaign, 'takes no more contacts');
-      if (request.isMultipart()) return await startImport(deps, { request, reply }, { campaignId });
+      if (request.isMultipart()) return await startImport(deps, { request, reply }, campaignId);
       if (!request.body) throw invalid('invalid_request', 'Send JSON with contacts, or a form with a file');
       const { contacts } = request.body;
       const rows = await deps.calls.campaigns.read(campaign, contacts);

@@ -17,7 +17,6 @@ import { audit } from '../../audit.ts';
 import { csvLine } from '../../csv.ts';
 import { acceptForms, cleanFileName, readForm } from '../../forms.ts';
 import { idempotent } from '../../idempotency.ts';
-import { keyOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
 
@@ -128,16 +127,16 @@ export async function withForms(app: App, deps: HttpDeps, routes: (scope: App) =
 /**
  * Stores the file of a form, and starts its import.
  *
- * @param into - Its campaign, and the column of the numbers where the form names none.
+ * @param campaignId - Null for the project's do-not-call list.
  * @throws {CallwayError} 400 `missing_file`, `invalid_mapping`, `unsupported_file`, 413 `file_too_large`.
  */
 export async function startImport(
   deps: HttpDeps,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  into: { readonly campaignId: string | null },
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  campaignId: string | null,
 ): Promise<z.infer<typeof importStarted>> {
   const { documents } = deps.knowledge;
-  const { projectId } = keyOf(request);
+  const { projectId } = request.params as z.infer<typeof projectParams>;
   const { file, fields } = await readForm(
     request,
     FILE_PART,
@@ -158,8 +157,16 @@ export async function startImport(
     const { importId } = await idempotent(deps, { request, reply, status: 202 }, async (stores) => {
       await requireQuota(stores, projectId, 'storedBytes', bytes);
       const createdAt = new Date(deps.clock.now()).toISOString();
-      await stores.contactImports.insert({ id, projectId, ...into, fileKey, fileType, mapping, createdAt });
-      const target = into.campaignId ?? id;
+      await stores.contactImports.insert({
+        id,
+        projectId,
+        campaignId,
+        fileKey,
+        fileType,
+        mapping,
+        createdAt,
+      });
+      const target = campaignId ?? id;
       await audit(deps, stores, request, {
         action: 'campaign.contacts_imported',
         projectId,
