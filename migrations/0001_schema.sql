@@ -569,6 +569,7 @@ CREATE UNIQUE INDEX calls_one_live_outbound ON calls (project_id, to_number)
   WHERE direction = 'outbound' AND status IN ('queued', 'dialing', 'ringing', 'in_progress');
 -- The calls that hold slots of their project and trunk, from which lost counts are rebuilt.
 CREATE INDEX calls_live ON calls (project_id, trunk_id) WHERE status IN ('dialing', 'ringing', 'in_progress');
+CREATE INDEX calls_queued_of_campaign ON calls (campaign_id) WHERE campaign_id IS NOT NULL AND status = 'queued';
 CREATE INDEX calls_due ON calls (next_at) WHERE status = 'scheduled';
 CREATE INDEX calls_due_of_project ON calls (project_id, next_at) WHERE status = 'scheduled';
 CREATE INDEX calls_waiting ON calls (project_id, from_number, priority, id) WHERE status = 'queued' AND node_id IS NULL;

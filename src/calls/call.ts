@@ -36,6 +36,7 @@ export const CALL_END_REASONS = [
   'rescheduled',
   'do_not_call',
   'outside_calling_hours',
+  'campaign_stopped',
   'node_lost',
 ] as const;
 export type CallEndReason = (typeof CALL_END_REASONS)[number];
@@ -90,6 +91,9 @@ export interface Call {
   readonly hangupRequested: boolean;
   /** The latest one; null before any. */
   readonly transfer: CallTransfer | null;
+  /** The campaign and its contact that the call was placed for; null for other calls. */
+  readonly campaignId: string | null;
+  readonly contactId: string | null;
   /** True for a call of a simulated caller. It uses no trunk and counts towards no limit. */
   readonly isTest: boolean;
   /** Orders the waiting calls of a project: those with a lower one are dialed first. Orders by API have 0. */
@@ -211,6 +215,8 @@ export function newCall(fields: NewCall): Call {
     nodeId: null,
     hangupRequested: false,
     transfer: null,
+    campaignId: null,
+    contactId: null,
     isTest: false,
     priority: 0,
     ...fields,

@@ -47,6 +47,7 @@ function subjectOf({ projectId, sessionId, id }: Call) {
   return { projectId, sessionId, callId: id };
 }
 
-function dataOf({ direction, fromNumber, toNumber, trunkId }: Call) {
-  return { direction, fromNumber, toNumber, trunkId };
+function dataOf({ direction, fromNumber, toNumber, trunkId, campaignId, contactId }: Call) {
+  const campaign = { campaignId: campaignId ?? undefined, contactId: contactId ?? undefined };
+  return { direction, fromNumber, toNumber, trunkId, ...campaign };
 }

@@ -85,6 +85,8 @@ export const callResource = z
     supervisors: z.int().describe('Supervisors who are connected to this call in progress.'),
     metadata: z.record(z.string(), z.unknown()),
     externalId: z.string().nullable().describe('Your own id, from the order; null where it has none.'),
+    campaignId: z.uuid().nullable().describe('The campaign that placed it; null for other calls.'),
+    contactId: z.uuid().nullable().describe('The contact of the campaign.'),
     dynamicVariables: z
       .record(z.string(), z.unknown())
       .describe(
@@ -133,6 +135,8 @@ export function toCallResource(
     ...(call.status === 'in_progress' ? (call.supervision ?? UNSUPERVISED) : UNSUPERVISED),
     metadata: { ...call.metadata },
     externalId: call.externalId,
+    campaignId: call.campaignId,
+    contactId: call.contactId,
     dynamicVariables: { ...dynamicVariables },
     mediaFigures: call.mediaQuality && { ...call.mediaQuality, mos: call.mediaQuality.mos ?? null },
     turnLatencyMs: { p50: latency?.p50 ?? null, p95: latency?.p95 ?? null },

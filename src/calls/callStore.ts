@@ -24,6 +24,7 @@ export interface CallFilter {
   /** Lists calls with this part of either number. */
   readonly number?: string;
   readonly externalId?: string;
+  readonly campaignId?: string;
   /** Values by top-level key of the metadata: a text, or a number, boolean or null that is written so. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** The text to find in the words of the session. */

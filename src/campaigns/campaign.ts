@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { type CallingWindow, callingWindows } from '../agents/accounts/callingHours.ts';
+import { type CallingHours, type CallingWindow, callingWindows } from '../agents/accounts/callingHours.ts';
 import { timezone } from '../agents/fields.ts';
 import { invalid } from '../base/errors.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
@@ -163,6 +163,8 @@ export interface Campaign extends CampaignSettings {
   readonly status: CampaignStatus;
   /** Why it has this status, where nobody has asked for it. */
   readonly statusReason: string | null;
+  /** The hours of its project, as they are now. */
+  readonly callingHours: CallingHours | null;
   /** They change with the contacts. @see shownCampaign */
   readonly counts: ContactCounts;
   /** How many calls were placed. */

@@ -12,8 +12,10 @@ export interface HoursRule {
 }
 
 /** Returns the hours that a campaign's calls keep; none where any hour is open. */
-export function hoursOf({ schedule: { timezone, windows } }: Campaign): readonly HoursRule[] {
-  return windows ? [{ timezone, windows }] : [];
+export function hoursOf({ schedule: { timezone, windows }, callingHours }: Campaign): readonly HoursRule[] {
+  if (windows === null) return callingHours ? [callingHours] : [];
+  const own = { timezone, windows };
+  return callingHours?.appliesTo.includes('campaign') ? [own, callingHours] : [own];
 }
 
 /**
@@ -22,8 +24,8 @@ export function hoursOf({ schedule: { timezone, windows } }: Campaign): readonly
  * @param fromMs - Not before it, in milliseconds since the Unix epoch.
  * @returns Milliseconds since the Unix epoch; undefined where no hour before the campaign's end allows it.
  */
-function nextCallMs(
-  { schedule: { startAt, endAt } }: Pick<Campaign, 'schedule'>,
+export function nextCallMs(
+  { schedule: { startAt, endAt } }: Campaign,
   rules: readonly HoursRule[],
   zones: readonly string[],
   fromMs: number,

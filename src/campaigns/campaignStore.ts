@@ -1,25 +1,29 @@
 import type { Page, PageOf } from '../base/values/page.ts';
-import type { Campaign, CampaignSettings } from './campaign.ts';
+import type { Campaign, CampaignSettings, CampaignStatus } from './campaign.ts';
 import type { Contact, ContactOutcome, ContactStatus } from './contact.ts';
 
 /** What a change of a campaign sets; its counts change with its contacts. */
-export type CampaignChange = Partial<
-  Omit<
-    Campaign,
-    keyof CampaignSettings | 'id' | 'projectId' | 'counts' | 'placed' | 'pacedAt' | 'createdAt'
-  > & {
-    readonly settings: CampaignSettings;
-    /** When its next step is due; null for none. */
-    readonly nextAt: string | null;
-  }
->;
+interface CampaignChange {
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly status?: CampaignStatus | undefined;
+  readonly statusReason?: string | null | undefined;
+  readonly settings?: CampaignSettings | undefined;
+  readonly placed?: number | undefined;
+  readonly pacedAt?: string | undefined;
+  readonly recentOutcomes?: string | undefined;
+  /** When its next step is due, ISO 8601; null for none. */
+  readonly nextAt?: string | null | undefined;
+  readonly startedAt?: string | undefined;
+  readonly endedAt?: string | undefined;
+}
 
 export interface CampaignStore {
-  insert(campaign: Campaign): Promise<void>;
+  insert(campaign: Omit<Campaign, 'callingHours'>): Promise<Campaign>;
   /** @param lock - Blocks other writers, also of its contacts' counts, until the transaction ends. */
   find(projectId: string, id: string, lock?: 'for update'): Promise<Campaign | undefined>;
   list(projectId: string, page: Page): Promise<PageOf<Campaign>>;
-  update(id: string, change: CampaignChange): Promise<void>;
+  update(campaign: Campaign, change: CampaignChange): Promise<void>;
   /** Removes the contacts of a campaign, a bounded number in each transaction. */
   removeContacts(id: string): Promise<void>;
   remove(projectId: string, id: string): Promise<boolean>;
@@ -46,4 +50,20 @@ export interface ContactStore {
   variableNames(campaignId: string, limit: number): Promise<string[]>;
   /** Stores a contact's status and attempts, and counts it. @param before - Its status until now. */
   update(contact: Contact, before: ContactStatus): Promise<void>;
+}
+
+/** Finds whom a campaign may call next. */
+export interface DueContacts {
+  /** Marks contacts as callable whose `notBefore` has come, a bounded number. */
+  release(campaignId: string, now: string): Promise<void>;
+  /** Returns the first `notBefore` of contacts that are called later, ISO 8601; null where there is none. */
+  nextRelease(campaignId: string): Promise<string | null>;
+  /** Returns the zones that contacts have which are callable now, each list of zones once. */
+  zones(campaignId: string): Promise<(readonly string[])[]>;
+  /** Returns the zones of all contacts that are still to be called. It reads all of them. */
+  allZones(campaignId: string): Promise<(readonly string[])[]>;
+  /** Returns the callable contact of these zones that comes first: by priority, then by arrival. */
+  first(campaignId: string, open: readonly (readonly string[])[]): Promise<Contact | undefined>;
+  /** Tells whether a call of the campaign has waited to be dialed since before then. */
+  hasQueued(campaignId: string, before: string): Promise<boolean>;
 }

@@ -1,7 +1,15 @@
-import { CallwayError } from '../base/errors.ts';
+import { CallwayError, type ErrorDetail } from '../base/errors.ts';
 import type { MakeId } from '../base/values/ids.ts';
+import { omitUndefined } from '../base/values/omitUndefined.ts';
+import type { PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
+import { candidateTrunks } from '../calls/trunks/trunkSelection.ts';
+import type { TrunkStore } from '../calls/trunks/trunkStore.ts';
+import type { LiveEvents } from '../events/liveEvents.ts';
+import type { WakeWork } from '../work/work.ts';
 import { type Campaign, isOver } from './campaign.ts';
-import type { CampaignStore, ContactStore } from './campaignStore.ts';
+import { campaignEvent } from './campaignEvents.ts';
+import { hoursOf, nextCallMs } from './campaignHours.ts';
+import type { CampaignStore, ContactStore, DueContacts } from './campaignStore.ts';
 import type { ContactInput, SkippedRow } from './contact.ts';
 import { duplicate, type ReadRow, readRows } from './readRows.ts';
 
@@ -9,6 +17,11 @@ import { duplicate, type ReadRow, readRows } from './readRows.ts';
 const MAX_CONTACTS = 1_000_000;
 
 export interface CampaignsDeps {
+  /** Returns those of the numbers that are on a do-not-call list. */
+  readonly listedAmong: (projectId: string, numbers: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Tells a node that places campaigns' calls. */
+  readonly wake: WakeWork;
+  readonly liveEvents: LiveEvents;
   /** Returns a check of the destinations that a project may call. @see readRows */
   readonly destinations: (projectId: string) => Promise<(toNumber: string) => string | undefined>;
   readonly clock: { now(): number };
@@ -16,10 +29,27 @@ export interface CampaignsDeps {
 }
 
 /** The stores of a transaction. */
-interface CampaignStores {
+interface ListStores {
   readonly campaigns: CampaignStore;
   readonly campaignContacts: ContactStore;
 }
+
+interface CampaignStores extends ListStores {
+  readonly dueContacts: DueContacts;
+  readonly phoneNumbers: PhoneNumberStore;
+  readonly trunks: TrunkStore;
+}
+
+export const TRANSITIONS = ['start', 'pause', 'resume', 'cancel'] as const;
+export type Transition = (typeof TRANSITIONS)[number];
+
+/** From which states a campaign is changed, to which one, and by which event that is told. */
+const CHANGES = {
+  start: { from: ['draft'], to: 'running', event: 'campaign.started' },
+  pause: { from: ['running'], to: 'paused', event: 'campaign.paused' },
+  resume: { from: ['paused'], to: 'running', event: 'campaign.resumed' },
+  cancel: { from: ['draft', 'running', 'paused'], to: 'canceled', event: 'campaign.canceled' },
+} as const;
 
 /** Changes campaigns, and adds contacts. */
 export class Campaigns {
@@ -31,9 +61,13 @@ export class Campaigns {
 
   /** Reads rows of a list, before the transaction that adds them. @returns A result for each row, in order. */
   async read(campaign: Campaign, rows: readonly ContactInput[]): Promise<ReadRow[]> {
-    const { destinations, makeId } = this.#deps;
+    const { destinations, listedAmong, makeId } = this.#deps;
     const refusalOf = await destinations(campaign.projectId);
-    return await readRows({ refusalOf, listed: async () => new Set(), makeId }, campaign, rows);
+    return await readRows(
+      { refusalOf, listed: (numbers) => listedAmong(campaign.projectId, numbers), makeId },
+      campaign,
+      rows,
+    );
   }
 
   /**
@@ -43,7 +77,7 @@ export class Campaigns {
    * @throws {CallwayError} 409 `campaign_state`, `campaign_full`; 404 where the campaign was removed meanwhile.
    */
   async add(
-    { campaigns, campaignContacts }: CampaignStores,
+    { campaigns, campaignContacts }: ListStores,
     { id, projectId }: Campaign,
     rows: readonly ReadRow[],
   ): Promise<SkippedRow[]> {
@@ -65,12 +99,72 @@ export class Campaigns {
   }
 
   /**
+   * Starts, pauses, resumes or cancels a campaign, in a transaction that has locked it.
+   *
+   * @throws {CallwayError} 409 `campaign_state`, `campaign_not_startable`
+   */
+  async change(stores: CampaignStores, campaign: Campaign, transition: Transition): Promise<Campaign> {
+    const { from, to } = CHANGES[transition];
+    if (!from.some((status) => status === campaign.status)) {
+      throw wrongState(campaign, `does not ${transition}: only one that is ${from.join(' or ')} does`);
+    }
+    const nowMs = this.#deps.clock.now();
+    if (transition === 'start') await this.#requireStartable(stores, campaign, nowMs);
+    const now = new Date(nowMs).toISOString();
+    const change = {
+      status: to,
+      statusReason: null,
+      nextAt: to === 'running' ? now : null,
+      recentOutcomes: to === 'running' ? '' : undefined,
+      startedAt: transition === 'start' ? now : undefined,
+      endedAt: to === 'canceled' ? now : undefined,
+    };
+    await stores.campaigns.update(campaign, change);
+    const { nextAt: _next, ...fields } = change;
+    return { ...campaign, ...omitUndefined(fields) };
+  }
+
+  /** Tells what a committed change has done. */
+  async announce(campaign: Campaign, transition: Transition): Promise<void> {
+    this.#deps.liveEvents.publish(campaignEvent(CHANGES[transition].event, campaign));
+    await this.wake(campaign);
+  }
+
+  /** Tells a node that a campaign may have something to do. Never rejects. */
+  async wake({ id, status }: Campaign): Promise<void> {
+    if (status === 'running') await this.#deps.wake(id);
+  }
+
+  async #requireStartable(stores: CampaignStores, campaign: Campaign, nowMs: number): Promise<void> {
+    const { id, fromNumbers, counts } = campaign;
+    const details: ErrorDetail[] = [];
+    const refuse = (path: string, message: string) => details.push({ path, message });
+    if (counts.pending + counts.waiting === 0) refuse('/contacts', 'It has no contacts to call');
+    if (!(await mayPlaceCalls(stores, campaign))) {
+      const numbers = fromNumbers.join(', ') || 'none';
+      refuse('/fromNumbers', `None of its from numbers (${numbers}) is active and has an active trunk`);
+    }
+    const zones = await stores.dueContacts.allZones(id);
+    const rules = hoursOf(campaign);
+    if (zones.length > 0 && zones.every((one) => nextCallMs(campaign, rules, one, nowMs) === undefined)) {
+      refuse(
+        '/schedule',
+        'No hour before its end is open: its windows and the calling hours have none in common',
+      );
+    }
+    const [first] = details;
+    if (!first) return;
+    const message = `The campaign cannot start: ${details.map((one) => one.message).join('; ')}`;
+    throw new CallwayError('conflict', 'campaign_not_startable', message, { details });
+  }
+
+  /**
    * Skips a contact, in a transaction that has locked the campaign. One that is being called is not called again.
    *
    * @returns False where there is none.
    */
   async removeContact(
-    { campaigns, campaignContacts }: CampaignStores,
+    { campaigns, campaignContacts }: ListStores,
     campaign: Campaign,
     contactId: string,
   ): Promise<boolean> {
@@ -83,9 +177,22 @@ export class Campaigns {
     else await campaignContacts.update({ ...removed, status: 'skipped', notBefore: null }, status);
     // It may have been the last one.
     if (campaign.status === 'running')
-      await campaigns.update(campaign.id, { nextAt: new Date(this.#deps.clock.now()).toISOString() });
+      await campaigns.update(campaign, { nextAt: new Date(this.#deps.clock.now()).toISOString() });
     return true;
   }
+}
+
+/** Tells whether one of its from numbers is active and has an active trunk. */
+async function mayPlaceCalls(
+  { phoneNumbers, trunks }: CampaignStores,
+  { projectId, fromNumbers }: Campaign,
+): Promise<boolean> {
+  const active = await trunks.activeOf(projectId);
+  for (const from of fromNumbers) {
+    const number = await phoneNumbers.findByNumber(projectId, from);
+    if (number?.outboundStatus === 'active' && candidateTrunks(number, active).length > 0) return true;
+  }
+  return false;
 }
 
 /** @throws {CallwayError} 404 `campaign_not_found` */

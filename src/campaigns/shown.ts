@@ -5,8 +5,9 @@ import type { Contact, ContactResource, ContactStatus, SkipReason } from './cont
 
 /** A campaign as the API shows it. */
 export function shownCampaign(campaign: Campaign): CampaignResource {
-  const { id, name, description, status, statusReason, schedule, counts } = campaign;
-  const { startAt, endAt, timezone, windows } = schedule;
+  const { id, name, description, status, statusReason, schedule, callingHours, counts } = campaign;
+  const { startAt, endAt } = schedule;
+  const { timezone, windows } = schedule.windows === null && callingHours ? callingHours : schedule;
   const { pending, calling, waiting, done, skipped } = counts;
   const total = pending + calling + waiting + done + skipped;
   const left = isOver(campaign) ? pending + waiting : 0;

@@ -10,7 +10,15 @@ const call = {
   fromNumber: z.string().meta({ example: '+886223456789' }),
   toNumber: z.string().meta({ example: '+886912345678' }),
   trunkId: z.string().nullable().describe('The call’s current or last trunk.'),
+  campaignId: z.string().optional().describe('The campaign that placed the call.'),
+  contactId: z.string().optional(),
 };
+
+const campaign = z.object({
+  campaignId: z.string(),
+  name: z.string(),
+  statusReason: z.string().optional().describe('Why, where nobody has asked for it.'),
+});
 
 const turn = z
   .int()
@@ -145,6 +153,21 @@ export const liveEventData = {
   'provider.fallback': z
     .object({ kind: z.string(), from: z.string(), to: z.string(), reason: z.string() })
     .describe('A vendor of speech or chat was left for the next one.'),
+  'campaign.started': campaign,
+  'campaign.paused': campaign,
+  'campaign.resumed': campaign,
+  'campaign.completed': campaign,
+  'campaign.canceled': campaign,
+  'contact.finished': z
+    .object({
+      campaignId: z.string(),
+      contactId: z.string(),
+      externalId: z.string().nullable(),
+      outcome: z.string().meta({ example: 'answered' }),
+      attempts: z.int(),
+      callId: z.string().describe('Of the last attempt.'),
+    })
+    .describe('A contact of a campaign is called no more: the last attempt has ended.'),
   'test.updated': z
     .object({
       testRunId: z.string(),

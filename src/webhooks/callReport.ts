@@ -18,7 +18,7 @@ export interface CallReport {
 
 export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>): CallReport {
   const { id, direction, fromNumber, toNumber, status, sip, endReason, recording } = call;
-  const { answeringMachine, metadata, externalId } = call;
+  const { answeringMachine, metadata, externalId, campaignId, contactId } = call;
   const { traceparent, dynamicVariables = {} } = call.settings;
   const common = {
     call: {
@@ -33,6 +33,8 @@ export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>):
       answeringMachine,
       metadata: { ...metadata },
       externalId,
+      campaignId,
+      contactId,
       dynamicVariables: { ...dynamicVariables },
     },
     ...(endReason === null ? {} : { endReason }),

@@ -42,6 +42,11 @@ export const webhookCallSchema = z.strictObject({
     .string()
     .nullable()
     .meta({ description: 'Your own id, from the order; null where it has none', examples: ['order-4711'] }),
+  campaignId: z
+    .string()
+    .nullable()
+    .meta({ description: 'The campaign that placed the call; null for other calls' }),
+  contactId: z.string().nullable().meta({ description: 'The contact of the campaign' }),
   dynamicVariables: anyFields.meta({
     description: 'What the session began with: of the order, or of the called number and its headers',
     examples: [{ customerName: 'Ada' }],

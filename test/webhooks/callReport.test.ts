@@ -19,6 +19,8 @@ describe('callReport', () => {
       answeringMachine: 'machine',
       metadata: { order: 7 },
       externalId: 'order-7',
+      campaignId: 'campaign',
+      contactId: 'contact',
       settings: { ...settings, dynamicVariables: { name: 'Ada' } },
     });
     const report = callReport(call, recordings);
@@ -35,6 +37,8 @@ describe('callReport', () => {
         answeringMachine: 'machine',
         metadata: { order: 7 },
         externalId: 'order-7',
+        campaignId: 'campaign',
+        contactId: 'contact',
         dynamicVariables: { name: 'Ada' },
       },
       endReason: 'agent_hangup',

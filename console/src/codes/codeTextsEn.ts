@@ -41,6 +41,7 @@ export const CODE_TEXTS_EN = {
     rescheduled: 'Replaced by a later callback',
     do_not_call: 'Number is on a do-not-call list',
     outside_calling_hours: 'Outside the calling hours',
+    campaign_stopped: 'The campaign was stopped before the call went out',
     node_lost: 'The node of the call was lost',
   },
   sessionEnd: {

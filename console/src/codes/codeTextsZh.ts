@@ -43,6 +43,7 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     rescheduled: '已由之後的回電取代',
     do_not_call: '號碼在勿撥名單上',
     outside_calling_hours: '不在可撥時段內',
+    campaign_stopped: '外撥活動在撥出前已停止',
     node_lost: '處理通話的節點中斷',
   },
   sessionEnd: {

@@ -28,6 +28,7 @@ import { campaignRoutes } from './campaigns/campaigns.ts';
 import { contactRoutes } from './campaigns/contacts.ts';
 import { importRoutes } from './campaigns/imports.ts';
 import { reportRoute } from './campaigns/report.ts';
+import { campaignTransitionRoutes } from './campaigns/transitions.ts';
 import { consolePages } from './console.ts';
 import { consoleSessionRoutes } from './consoleSession.ts';
 import { chunkRoutes } from './knowledge/chunks.ts';
@@ -105,6 +106,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   mediaFileRoutes,
   supervisionRoutes,
   campaignRoutes,
+  campaignTransitionRoutes,
   contactRoutes,
   importRoutes,
   reportRoute,

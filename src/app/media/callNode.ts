@@ -10,6 +10,7 @@ import { endsOrWaits } from '../../calls/setup/callingGate.ts';
 import { type DialerDeps, dialingWork } from '../../calls/setup/dialer.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../calls/setup/inboundCallHandler.ts';
 import type { Telephony } from '../../calls/telephony.ts';
+import { campaignRefusal } from '../../campaigns/campaignRefusal.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
@@ -74,6 +75,7 @@ export function buildCallNode(
     sessions,
     streams,
     mediaFiles,
+    campaignRefusal: (call) => campaignRefusal({ ...storage.stores, clock }, call),
     telemetry: { tracer, metrics, liveEvents, now: clock.now, log },
     makeId,
     clock,

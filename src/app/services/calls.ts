@@ -52,7 +52,7 @@ export function buildCalls(
   node: NodeContext,
   conversations: ConversationEngine,
   recordings: CallRecordings,
-  recordFact: CallFinisherDeps['recordFact'],
+  after: Pick<CallFinisherDeps, 'recordFact' | 'settleContact'>,
 ): BuiltCalls {
   const { storage, liveEvents, clock, makeId, nodeId, logger, onError } = node;
   const { calls, projects } = storage.stores;
@@ -80,7 +80,7 @@ export function buildCalls(
     calls,
     sessions,
     places,
-    recordFact,
+    ...after,
     usage: node.usage,
     liveEvents,
     recordingUrl: (key) => recordings.url(key),

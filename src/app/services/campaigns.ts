@@ -1,20 +1,32 @@
 import type { Stores } from '../../api/ports.ts';
+import type { Call } from '../../calls/call.ts';
 import { Campaigns, requireCampaign } from '../../campaigns/campaigns.ts';
 import { importWork } from '../../campaigns/imports/importWork.ts';
 import { campaignTarget, doNotCallTarget } from '../../campaigns/imports/targets.ts';
+import { campaignWork } from '../../campaigns/runCampaign.ts';
+import { settleContact } from '../../campaigns/settleContact.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { BuiltCalls } from './calls.ts';
 import type { BuiltKnowledge } from './knowledge.ts';
 import { announcer, startWork } from './work.ts';
 
+const KIND = 'campaigns';
+
 /** Campaigns and imports of lists; nodes of the role `worker` also place their calls, and read the lists. */
-export function buildCampaigns(node: NodeContext, { limiter }: BuiltCalls, knowledge: BuiltKnowledge) {
-  const { clock, makeId, storage, config, wakeups, lifecycle } = node;
+export function buildCampaigns(
+  node: NodeContext,
+  { limiter, service }: BuiltCalls,
+  knowledge: BuiltKnowledge,
+) {
+  const { clock, makeId, storage, config, wakeups, lifecycle, liveEvents } = node;
   const { stores } = storage;
   const logger = node.logger.child({ part: 'campaigns' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const campaigns = new Campaigns({
     destinations: (projectId) => limiter.destinationRefusals(projectId),
+    listedAmong: stores.doNotCall.listedAmong,
+    wake: announcer({ wakeups, onError }, KIND),
+    liveEvents,
     clock,
     makeId,
   });
@@ -43,6 +55,16 @@ export function buildCampaigns(node: NodeContext, { limiter }: BuiltCalls, knowl
       storage.work.contactImports,
     );
     startWork({ wakeups, clock, lifecycle, onError }, imports);
+    const { transaction } = storage;
+    const calling = { transaction, accept: service.accept, liveEvents, clock };
+    startWork({ wakeups, clock, lifecycle, onError }, campaignWork(calling, storage.work.campaigns));
   }
   return { campaigns, wakeImport: announcer({ wakeups, onError }, 'contact-imports') };
+}
+
+/** Returns what settles the contact of an ended call. */
+export function contactSettler({ storage, wakeups, liveEvents, clock, onError }: NodeContext) {
+  const wake = announcer({ wakeups, onError }, KIND);
+  const deps = { transaction: storage.transaction, wake, liveEvents, clock };
+  return (call: Call): Promise<void> => settleContact(deps, call);
 }

@@ -2,7 +2,7 @@ import { TIME_ZONE_DATA } from '../../base/values/numberTimeZones.ts';
 import { MediaFiles } from '../../calls/holdMusic/mediaFiles.ts';
 import type { NodeContext } from '../node/node.ts';
 import { buildCalls } from './calls.ts';
-import { buildCampaigns } from './campaigns.ts';
+import { buildCampaigns, contactSettler } from './campaigns.ts';
 import { buildConversations } from './conversation.ts';
 import { buildCustomers } from './customers.ts';
 import { buildKnowledge } from './knowledge.ts';
@@ -30,9 +30,12 @@ export async function buildServices(node: NodeContext) {
     recoversTurns: config.ROLES.includes('voice'),
   });
   lifecycle.onClose(() => node.wakeups.close());
-  const calls = buildCalls(node, conversations, recordings.calls, async (...fact) => {
-    await storage.outbox.recordFact(...fact);
-    webhooks.dispatcher.wake();
+  const calls = buildCalls(node, conversations, recordings.calls, {
+    async recordFact(...fact) {
+      await storage.outbox.recordFact(...fact);
+      webhooks.dispatcher.wake();
+    },
+    settleContact: contactSettler(node),
   });
   lifecycle.onClose(() => calls.close());
   const campaigns = buildCampaigns(node, calls, knowledge);

@@ -31,6 +31,8 @@ export interface CallLimiterDeps {
 
 /** The delay before a retry; calls end at any time. */
 const FULL_RETRY_AFTER_SECONDS = 5;
+/** The share of the calls a minute and an hour that campaigns may use. */
+const CAMPAIGNS_SHARE = 0.9;
 const BY_OPERATOR = 'the operator changes callLimits';
 
 /** Enforces each project's call limits, over all nodes. */
@@ -44,15 +46,18 @@ export class CallLimiter {
   /**
    * Admits and counts an outbound call.
    *
+   * @param isCampaigns - True for a campaign, which leaves some of the calls a minute and an hour to orders by the API.
    * @throws {CallwayError} 422 `destination_not_allowed`; 429 `call_rate_exceeded`, `call_minutes_exhausted`,
    *   `call_spending_exhausted`.
    */
-  async admitOrder(projectId: string, toNumber: string): Promise<void> {
+  async admitOrder(projectId: string, toNumber: string, isCampaigns = false): Promise<void> {
     const limits = await this.#limitsOf(projectId);
     await this.#requireAllowed(projectId, limits, toNumber);
     const exhausted = await this.#exhaustedToday(projectId, limits);
     if (exhausted) throw this.#exceeded(projectId, exhausted, limits, this.#secondsLeftToday());
-    const { maxCallsPerMinute: perMinute, maxCallsPerHour: perHour } = limits;
+    const share = (limit: number | null) =>
+      isCampaigns && limit !== null ? Math.max(1, Math.floor(limit * CAMPAIGNS_SHARE)) : limit;
+    const [perMinute, perHour] = [share(limits.maxCallsPerMinute), share(limits.maxCallsPerHour)];
     if (perMinute === null && perHour === null) return;
     const waitSeconds = await this.#deps.usage.countCall(projectId, { perMinute, perHour });
     if (waitSeconds !== undefined) throw this.#exceeded(projectId, 'rate', limits, waitSeconds);

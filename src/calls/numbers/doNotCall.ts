@@ -63,5 +63,7 @@ export interface DoNotCallStore {
   list(owner: ListOwner, page: Page): Promise<PageOf<DoNotCallEntry>>;
   /** @returns False when the number was not listed. */
   remove(owner: ListOwner, number: string): Promise<boolean>;
+  /** Returns those of the numbers that are on the list of the project or of the installation. */
+  listedAmong(projectId: string, numbers: readonly string[]): Promise<ReadonlySet<string>>;
   readonly rulesFor: CallingRulesOf;
 }

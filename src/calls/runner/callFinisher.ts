@@ -36,6 +36,8 @@ export interface CallFinisherDeps {
     at: Date,
   ) => Promise<void>;
   readonly usage: UsageCounter;
+  /** Settles the contact of a campaign that the call was placed for; may be repeated. */
+  readonly settleContact: (call: Call) => Promise<void>;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
   /** Returns a signed link. Default: no link. @param key - The stored recording's key. */
@@ -46,7 +48,7 @@ export interface CallFinisherDeps {
 type CallKey = Pick<Call, 'projectId' | 'id'>;
 
 /**
- * Ends calls, in this order: the stored call, its lock and slots, its session, then the facts for its webhooks. Every
+ * Ends calls, in this order: the stored call, its lock and slots, its campaign's contact, its session, then the facts for its webhooks. Every
  * step may be repeated, so that after a crash any node starts again at the first one; the call is marked as settled
  * after the last.
  */
@@ -93,8 +95,9 @@ export class CallFinisher {
 
   /** Does what is left to do for an ended call. */
   async settle(call: Call): Promise<void> {
-    const { places, sessions, recordFact, now, calls } = this.#deps;
+    const { places, sessions, recordFact, settleContact, now, calls } = this.#deps;
     await places.release(call);
+    if (call.campaignId !== null) await settleContact(call);
     await sessions.end(call);
     await recordFact(call.instanceId, 'call.ended', new Date(call.endedAt ?? now()));
     if (expectsRecording(call)) {

@@ -23,6 +23,7 @@ export type HangupIntent = Extract<
   | 'rejected'
   | 'do_not_call'
   | 'outside_calling_hours'
+  | 'campaign_stopped'
 >;
 
 /** Results of unanswered legs; no reason where the status is reason enough. */
@@ -58,7 +59,8 @@ function unanswered(
   intent: HangupIntent | null,
 ): readonly [FinalStatus, CallEndReason | null] {
   if (intent === 'node_lost' || intent === 'rejected') return ['failed', intent];
-  if (intent === 'do_not_call' || intent === 'outside_calling_hours') return ['canceled', intent];
+  if (intent === 'do_not_call' || intent === 'outside_calling_hours' || intent === 'campaign_stopped')
+    return ['canceled', intent];
   return intent === null ? UNANSWERED[outcome] : ['canceled', 'api_hangup'];
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { Call } from '../call.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { CallingRulesOf } from '../numbers/doNotCall.ts';
-import { type CallingRefusal, callingRefusal, plannedCall } from '../setup/callingGate.ts';
+import { callingRefusal, plannedCall } from '../setup/callingGate.ts';
 import type { CallSessions, StartedSession } from '../setup/callSessions.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';
 import type { Trunk } from '../trunks/trunk.ts';
@@ -17,6 +17,8 @@ export interface OutboundLegsDeps {
   readonly sessions: CallSessions;
   readonly callingRules: CallingRulesOf;
   readonly writer: CallWriter;
+  /** Asks the campaign of a call whether it may be dialed now. @returns Why not. */
+  readonly campaignRefusal: (call: Call) => Promise<'campaign_stopped' | 'outside_calling_hours' | undefined>;
   readonly clock: Clock;
 }
 
@@ -51,18 +53,18 @@ export class OutboundLegs {
     if (refused) return { hangUp: refused };
     const mayRedirectTo = await this.#deps.limiter.allowedRedirects(this.#call.projectId);
     const refusal = await this.#refusal();
-    if (refusal) return { hangUp: refusal.reason };
+    if (refusal) return { hangUp: refusal };
     const leg = this.#deps.telephony.dial({ ...this.#requestFor(trunk), mayRedirectTo });
     return { trunk, leg, started: this.#started };
   }
 
   /** What has changed since the call was ordered counts until the moment of the INVITE. */
-  #refusal(): Promise<CallingRefusal | undefined> {
-    const { writer, callingRules, clock } = this.#deps;
-    return writer.run(
-      () => callingRefusal(callingRules, plannedCall(this.#call), clock.now()),
-      'calling rules not read, retrying',
-    );
+  #refusal(): Promise<HangupIntent | undefined> {
+    const { writer, callingRules, campaignRefusal, clock } = this.#deps;
+    return writer.run(async () => {
+      const refusal = await callingRefusal(callingRules, plannedCall(this.#call), clock.now());
+      return refusal ? refusal.reason : await campaignRefusal(this.#call);
+    }, 'calling rules not read, retrying');
   }
 
   async #prepareFirst(trunk: Trunk, signal: AbortSignal): Promise<HangupIntent | undefined> {

@@ -15,12 +15,13 @@ import type { CallResult } from './callResult.ts';
 import { CallTelemetry, type CallTelemetryDeps, type LogFields } from './callTelemetry.ts';
 import { CallWriter } from './callWriter.ts';
 import { LiveCall } from './liveCall.ts';
-import { OutboundLegs } from './outboundLegs.ts';
+import { OutboundLegs, type OutboundLegsDeps } from './outboundLegs.ts';
 
 export interface CallRunnerDeps extends CallPartiesDeps {
   readonly calls: NodeCalls;
   readonly callingRules: CallingRulesOf;
   readonly telemetry: CallTelemetryDeps;
+  readonly campaignRefusal: OutboundLegsDeps['campaignRefusal'];
   readonly makeId: MakeId;
   readonly onError: (error: unknown, what: string, fields: LogFields) => void;
 }
@@ -49,7 +50,18 @@ export class RunningCall {
     started: StartedSession | undefined,
     onClosed: () => void,
   ) {
-    const { calls, telephony, places, limiter, sessions, callingRules, streams, clock, makeId } = deps;
+    const {
+      calls,
+      telephony,
+      places,
+      limiter,
+      sessions,
+      callingRules,
+      campaignRefusal,
+      streams,
+      clock,
+      makeId,
+    } = deps;
     this.#deps = deps;
     this.#onClosed = onClosed;
     this.#telemetry = new CallTelemetry(deps.telemetry, accepted);
@@ -63,7 +75,7 @@ export class RunningCall {
     const channel = places.openChannel(id, call.trunkId, onError);
     this.#channel = channel;
     const parties = new CallParties(deps, call, onError);
-    const legs = { telephony, channel, limiter, sessions, callingRules, writer, clock };
+    const legs = { telephony, channel, limiter, sessions, callingRules, campaignRefusal, writer, clock };
     this.live = new LiveCall(
       call,
       initial,

@@ -30,6 +30,8 @@ import {
 
 /** The most callbacks to one number a day. A person who is called more often complains. */
 const CALLBACKS_PER_DAY = 3;
+/** Calls of campaigns are dialed after all others of their project. @see Call.priority */
+const CAMPAIGNS_PRIORITY = 1;
 
 export interface OrderDeps {
   readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
@@ -113,7 +115,8 @@ export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promis
   const nowMs = deps.clock.now();
   const notBefore = dueTime(order.notBefore, nowMs);
   const from = await requireOutboundNumber(deps, projectId, fromNumber);
-  const planned = { projectId, toNumber, origin: order.isCallback ? 'callback' : 'api' } as const;
+  const ordered = order.isCallback ? 'callback' : 'api';
+  const planned = { projectId, toNumber, origin: order.campaign ? 'campaign' : ordered } as const;
   const refusal = await callingRefusal(
     deps.callingRules,
     planned,
@@ -142,6 +145,8 @@ export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promis
     settings: settingsOf({ ...order, record: order.record ?? from.record ?? recording.outbound }, from),
     metadata: order.metadata ?? {},
     externalId: order.externalId ?? null,
+    ...order.campaign,
+    priority: order.campaign ? CAMPAIGNS_PRIORITY : 0,
     createdAt: new Date(nowMs).toISOString(),
     notBefore,
   });
@@ -157,7 +162,7 @@ async function queueCall(
   if ((await deps.lock.acquire(projectId, toNumber, callId)) === undefined) throw alreadyQueued(toNumber);
   let accepted: AcceptedCall;
   try {
-    await deps.limiter.admitOrder(projectId, toNumber);
+    await deps.limiter.admitOrder(projectId, toNumber, call.campaignId !== null);
     accepted = await insertOnce(async ({ calls }) => {
       await calls.insert(call, session, started);
       return { success: true, callId, sessionId };

@@ -35,7 +35,8 @@ export async function callingRefusal(
 ): Promise<CallingRefusal | undefined> {
   const { isListed, callingHours } = await rulesOf(projectId, toNumber);
   if (isListed) return { reason: 'do_not_call' };
-  if (!callingHours?.appliesTo.includes(origin)) return undefined;
+  // A campaign keeps the hours itself, by the time zone of its contact.
+  if (origin === 'campaign' || !callingHours?.appliesTo.includes(origin)) return undefined;
   const { windows, exceptDates = [], timezone } = callingHours;
   const hours = [{ windows, exceptDates, zones: zonesFor(timezone, toNumber) }];
   if (isOpen(hours, atMs)) return undefined;
@@ -91,6 +92,7 @@ export async function endsOrWaits(
   return true;
 }
 
-export function plannedCall({ projectId, toNumber, settings }: Call): PlannedCall {
+export function plannedCall({ projectId, toNumber, settings, campaignId }: Call): PlannedCall {
+  if (campaignId !== null) return { projectId, toNumber, origin: 'campaign' };
   return { projectId, toNumber, origin: settings.isCallback ? 'callback' : 'api' };
 }

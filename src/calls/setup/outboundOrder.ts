@@ -75,6 +75,8 @@ export interface OutboundOrder extends Omit<OutboundOrderInput, 'media'> {
   readonly media?: CallMedia | null | undefined;
   /** Use the agent's draft instead of its current release. */
   readonly draft: boolean;
+  /** The campaign and its contact that the call is placed for. */
+  readonly campaign?: { readonly campaignId: string; readonly contactId: string };
   /** @see CallSettings.isCallback */
   readonly isCallback?: boolean;
   /** The trace context of the HTTP request. */

@@ -21,6 +21,7 @@ import { trunkStore } from './calls/trunks.ts';
 import { waitingCallStore } from './calls/waitingCalls.ts';
 import { campaignStore } from './campaigns/campaigns.ts';
 import { contactStore } from './campaigns/contacts.ts';
+import { dueCampaigns, dueContacts } from './campaigns/dueContacts.ts';
 import { contactImportStore } from './campaigns/imports.ts';
 import type { Database, Queryable } from './connection/database.ts';
 import { chunkSearch } from './knowledge/chunkSearch.ts';
@@ -70,6 +71,7 @@ export function createStorage(database: Database, sealer: Sealer) {
     waitingCalls: waitingCallStore(database),
     work: {
       calls: leasedWork(database, CALL_QUEUES),
+      campaigns: dueCampaigns(database),
       ingestion: leasedWork(database, WORK_TABLES.ingestion),
       contactImports: leasedWork(database, WORK_TABLES['contact-imports']),
       scheduledCalls: leasedWork(database, SCHEDULED_CALLS),
@@ -123,5 +125,6 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     campaigns: campaignStore(database),
     campaignContacts: contactStore(database),
     contactImports: contactImportStore(database),
+    dueContacts: dueContacts(database),
   };
 }

@@ -80,6 +80,7 @@ const deps: CallFinisherDeps = {
     limiter: unused<CallLimiter>('limiter', { endCall: ({ id }) => step(`slot of ${id}`) }),
     onError,
   }),
+  settleContact: ({ contactId }) => step(`contact ${contactId}`),
   recordFact: (_instanceId, event, at) => step(`${event} ${at.toISOString()}`),
   now: () => Date.parse(later(20)),
 };

@@ -90,3 +90,14 @@ test('The rules are asked again before the next trunk', async () => {
   expect(t.dialed).toHaveLength(1);
   expect(t.finished).toMatchObject([{ status: 'canceled', endReason: 'do_not_call' }]);
 });
+
+test.each(['campaign_stopped', 'outside_calling_hours'] as const)(
+  'A call that its campaign may place no longer ends as canceled with %s',
+  async (endReason) => {
+    t.campaignRefusal = endReason;
+    t.runner.dial(QUEUED, [trunk('a'), trunk('b')]);
+    await settle();
+    expect(t.dialed).toEqual([]);
+    expect(t.finished).toMatchObject([{ status: 'canceled', endReason, sip: null }]);
+  },
+);

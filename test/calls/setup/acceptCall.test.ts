@@ -154,6 +154,14 @@ beforeEach(() => {
 });
 
 describe('acceptCall', () => {
+  test('places a call of a campaign behind all others, and leaves them some of the project’s limits', async () => {
+    await accept({ campaign: { campaignId: 'campaign', contactId: 'contact' } });
+    expect(inserted[0]).toMatchObject({ campaignId: 'campaign', contactId: 'contact', priority: 1 });
+    holder = undefined;
+    await accept();
+    expect(inserted[1]).toMatchObject({ campaignId: null, contactId: null, priority: 0 });
+  });
+
   test('locks the number, stores the call, and queues it', async () => {
     const [metadata, externalId] = [{ order: 7 }, 'order-7'];
     expect(await accept({ metadata, externalId })).toEqual({

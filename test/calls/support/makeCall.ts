@@ -34,6 +34,8 @@ export function makeCall(change: Partial<Call> = {}): Call {
     nodeId: 'node',
     hangupRequested: false,
     transfer: null,
+    campaignId: null,
+    contactId: null,
     isTest: false,
     priority: 0,
     ...change,

@@ -3,7 +3,11 @@ import type { FieldTable } from './fieldTable.ts';
 const API = 'api/routes/campaigns/campaigns.integration.test.ts';
 const CHANGED = `${API} › is changed field by field inside schedule, pacing, retry and pauseWhen, and lists are replaced`;
 const DEFAULTS = `${API} › has the defaults of everything that was not given`;
-const HOURS = `${API} › are called in their hours: nextAttemptAt is the next opening by their clocks, or their notBefore`;
+const RUN = 'campaigns/runCampaign.integration.test.ts';
+const WITHIN = `${RUN} › calls nobody outside the hours of their own clocks, nor before startAt or their notBefore`;
+const RETRIED = `${RUN} › calls a contact again by its rules and within the hours, then it is done, and is told once`;
+const ORDERED = `${RUN} › calls by priority, then in the order of arrival, with its variables under the contact’s`;
+const PACED = `${RUN} › keeps its pace, and no more contacts at once than it may`;
 const NOTATIONS = `${API} › are taken in any notation, and each row that cannot be called says why`;
 
 export const CAMPAIGNS_FIELDS: readonly FieldTable[] = [
@@ -13,24 +17,24 @@ export const CAMPAIGNS_FIELDS: readonly FieldTable[] = [
     rows: {
       name: DEFAULTS,
       description: CHANGED,
-      fromNumbers: DEFAULTS,
-      callerId: DEFAULTS,
-      'schedule.startAt': CHANGED,
-      'schedule.endAt': CHANGED,
+      fromNumbers: `${RUN} › since a from number may not call is placed from the next one; without one the campaign pauses`,
+      callerId: 'campaigns/pacing.test.ts › %s for %s after %i calls is %s',
+      'schedule.startAt': WITHIN,
+      'schedule.endAt': `${RUN} › ends at endAt: contacts that are left are skipped, and a call in progress counts`,
       'schedule.timezone': CHANGED,
-      'schedule.windows[].days': HOURS,
-      'schedule.windows[].from': HOURS,
-      'schedule.windows[].to': HOURS,
-      'pacing.maxConcurrent': CHANGED,
-      'pacing.callsPerMinute': CHANGED,
-      'retry.maxAttempts': CHANGED,
-      'retry.rules[].outcomes': CHANGED,
-      'retry.rules[].afterMinutes': CHANGED,
-      variables: DEFAULTS,
-      metadata: DEFAULTS,
-      'pauseWhen.failedPercent': CHANGED,
-      'pauseWhen.ofLast': CHANGED,
-      keepOpen: DEFAULTS,
+      'schedule.windows[].days': WITHIN,
+      'schedule.windows[].from': WITHIN,
+      'schedule.windows[].to': WITHIN,
+      'pacing.maxConcurrent': PACED,
+      'pacing.callsPerMinute': PACED,
+      'retry.maxAttempts': RETRIED,
+      'retry.rules[].outcomes': RETRIED,
+      'retry.rules[].afterMinutes': RETRIED,
+      variables: ORDERED,
+      metadata: ORDERED,
+      'pauseWhen.failedPercent': 'campaigns/attempt.test.ts › %s',
+      'pauseWhen.ofLast': 'campaigns/attempt.test.ts › %s',
+      keepOpen: `${RUN} › stays open for more contacts with keepOpen`,
     },
   },
   {
@@ -38,11 +42,11 @@ export const CAMPAIGNS_FIELDS: readonly FieldTable[] = [
     places: [['/v1/projects/{projectId}/campaigns/{campaignId}/contacts', 'contacts[].']],
     rows: {
       toNumber: NOTATIONS,
-      variables: NOTATIONS,
-      timezone: NOTATIONS,
+      variables: ORDERED,
+      timezone: WITHIN,
       externalId: `${API} › are found by status, externalId and number, page by page`,
-      notBefore: HOURS,
-      priority: NOTATIONS,
+      notBefore: WITHIN,
+      priority: ORDERED,
     },
   },
 ];

@@ -78,6 +78,8 @@ export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
         'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'call.metadata': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'call.externalId': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.campaignId': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.contactId': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'call.dynamicVariables':
         'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'messages[].at':

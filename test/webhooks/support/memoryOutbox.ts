@@ -32,6 +32,8 @@ export const CALL: CallReport = {
     answeringMachine: 'human',
     metadata: {},
     externalId: null,
+    campaignId: null,
+    contactId: null,
     dynamicVariables: {},
   },
   recording: { status: 'ready', durationMs: 41_900 },

@@ -54,6 +54,7 @@ const filters = z.looseObject({
     .describe('Digits that one of the numbers has.')
     .meta({ example: '912345' }),
   externalId: z.string().min(1).max(MAX_EXTERNAL_ID_CHARACTERS).optional().describe('As in the order.'),
+  campaignId: z.uuid().optional().describe('Calls that this campaign has placed.'),
   q: z
     .string()
     .min(1)
@@ -74,6 +75,8 @@ const COLUMNS: readonly Column[] = [
   ['fromNumber', ({ fromNumber }) => fromNumber],
   ['toNumber', ({ toNumber }) => toNumber],
   ['externalId', ({ externalId }) => externalId],
+  ['campaignId', ({ campaignId }) => campaignId],
+  ['contactId', ({ contactId }) => contactId],
   ['createdAt', ({ createdAt }) => createdAt],
   ['notBefore', ({ notBefore }) => notBefore],
   ['startedAt', ({ startedAt }) => startedAt],
@@ -204,10 +207,35 @@ function cell(value: unknown): unknown {
 /** @throws {CallwayError} 400 where a time range or a filter by metadata is wrong. */
 function filterOf(query: z.output<typeof filters>): CallFilter {
   requireOrder(query);
-  const { direction, status, live: isLive, sessionId, from, to, number, externalId, q, includeTests } = query;
+  const {
+    direction,
+    status,
+    live: isLive,
+    sessionId,
+    from,
+    to,
+    number,
+    externalId,
+    campaignId,
+    q,
+    includeTests,
+  } = query;
   const metadata = metadataFilter(query);
   return omitUndefined({
-    ...{ direction, status, isLive, sessionId, from, to, number, externalId, q, includeTests, metadata },
+    ...{
+      direction,
+      status,
+      isLive,
+      sessionId,
+      from,
+      to,
+      number,
+      externalId,
+      campaignId,
+      q,
+      includeTests,
+      metadata,
+    },
   });
 }
 

@@ -2,7 +2,6 @@ import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import { requireNumber } from '../../../calls/numbers/number.ts';
 import {
-  type Campaign,
   campaignInput,
   campaignPatch,
   campaignResource,
@@ -50,7 +49,7 @@ export function campaignRoutes(app: App, deps: HttpDeps): void {
         ],
       }),
       async run({ stores, projectId, id, now }, input) {
-        const campaign: Campaign = {
+        const campaign = await stores.campaigns.insert({
           ...settingsFrom({ ...input, fromNumbers: normalized(input.fromNumbers) }),
           id,
           projectId,
@@ -65,8 +64,7 @@ export function campaignRoutes(app: App, deps: HttpDeps): void {
           createdAt: now,
           startedAt: null,
           endedAt: null,
-        };
-        await stores.campaigns.insert(campaign);
+        });
         return shownCampaign(campaign);
       },
       auditDetails: ({ name }) => ({ name }),
@@ -94,7 +92,7 @@ export function campaignRoutes(app: App, deps: HttpDeps): void {
           throw wrongState(found, 'has only its name and description changed');
         const fromNumbers = others.fromNumbers && normalized(others.fromNumbers);
         const settings = hasOthers ? patchSettings(found, { ...others, fromNumbers }) : undefined;
-        await stores.campaigns.update(id, omitUndefined({ name, description, settings }));
+        await stores.campaigns.update(found, { name, description, settings });
         return shownCampaign({ ...found, ...settings, ...omitUndefined({ name, description }) });
       },
     },
@@ -110,7 +108,7 @@ export function campaignRoutes(app: App, deps: HttpDeps): void {
           if (campaign?.status === 'running')
             throw wrongState(campaign, 'cannot be deleted: pause or cancel it');
           // Nothing starts it while its contacts are being removed.
-          if (campaign) await campaigns.update(id, { status: 'canceled' });
+          if (campaign) await campaigns.update(campaign, { status: 'canceled' });
           return campaign;
         });
         if (found) await deps.storage.stores.campaigns.removeContacts(id);

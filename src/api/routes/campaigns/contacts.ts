@@ -73,7 +73,7 @@ Or a form with a table in the part \`file\`, CSV or XLSX, and in the part \`mapp
       if (!request.body) throw invalid('invalid_request', 'Send JSON with contacts, or a form with a file');
       const { contacts } = request.body;
       const rows = await deps.calls.campaigns.read(campaign, contacts);
-      return await idempotent(deps, { request, reply, status: 201 }, async (stores) => {
+      const added = await idempotent(deps, { request, reply, status: 201 }, async (stores) => {
         const skipped = await deps.calls.campaigns.add(stores, campaign, rows);
         const accepted = contacts.length - skipped.length;
         const details = { accepted, skipped: skipped.length };
@@ -85,6 +85,8 @@ Or a form with a table in the part \`file\`, CSV or XLSX, and in the part \`mapp
         });
         return { accepted, skipped };
       });
+      await deps.calls.campaigns.wake(campaign);
+      return added;
     },
   );
 }
@@ -143,7 +145,7 @@ function removeRoute(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const { projectId, campaignId, contactId } = request.params;
-      await deps.storage.transaction(async (stores) => {
+      const changed = await deps.storage.transaction(async (stores) => {
         const campaign = requireCampaign(await stores.campaigns.find(projectId, campaignId, 'for update'));
         const removed = await deps.calls.campaigns.removeContact(stores, campaign, contactId);
         if (!removed) throw notFound('Contact');
@@ -155,7 +157,9 @@ function removeRoute(app: App, deps: HttpDeps): void {
           target,
           details,
         });
+        return campaign;
       });
+      await deps.calls.campaigns.wake(changed);
       return await reply.code(204).send(null);
     },
   );

@@ -13,7 +13,18 @@ export function conditions(
   filter: CallFilter,
   said: Said | undefined,
 ): { sql: string; parameters: Parameter[] } {
-  const { direction, status, sessionId, externalId, isLive, from, to, number, metadata = {} } = filter;
+  const {
+    direction,
+    status,
+    sessionId,
+    externalId,
+    campaignId,
+    isLive,
+    from,
+    to,
+    number,
+    metadata = {},
+  } = filter;
   const parameters: Parameter[] = [projectId];
   const given = (value: Parameter | undefined, sql: (place: string) => string): string[] => {
     if (value === undefined) return [];
@@ -27,6 +38,7 @@ export function conditions(
     ...given(status, (place) => `status = ANY(${place})`),
     ...given(sessionId, (place) => `session_id = ${place}`),
     ...given(externalId, (place) => `external_id = ${place}`),
+    ...given(campaignId, (place) => `campaign_id = ${place}`),
     ...Object.entries(metadata).map(([key, value]) => {
       const any = metadataWith(key, value).flatMap((json) => given(json, isContained));
       return `(${any.join(' OR ')})`;

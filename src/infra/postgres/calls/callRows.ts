@@ -36,6 +36,8 @@ const TYPES = {
   transfer: 'json',
   isTest: 'boolean',
   priority: 'smallint',
+  campaignId: 'uuid',
+  contactId: 'uuid',
 } as const satisfies Record<keyof Call, ColumnType>;
 
 /** A column, and its parameter in a call or in a change. */

@@ -29,6 +29,14 @@ const ADD = `
     SELECT FROM do_not_call AS erased WHERE erased.number = digest AND erased.project_id IS NOT DISTINCT FROM $1
   ) ON CONFLICT DO NOTHING RETURNING 1`;
 
+/** $1 is the project, $2 and $3 are the numbers and their digests. */
+const LISTED = `
+  SELECT given.number FROM unnest($2::text[], $3::text[]) AS given (number, digest)
+  WHERE EXISTS (
+    SELECT FROM do_not_call AS listed
+    WHERE listed.number IN (given.number, digest) AND (listed.project_id = $1 OR listed.project_id IS NULL)
+  )`;
+
 const RULES = `
   SELECT calling_hours, EXISTS (
     SELECT FROM do_not_call AS listed
@@ -69,6 +77,12 @@ export function doNotCallStore(database: Queryable, digests: NumberDigests): DoN
     async remove(owner, number) {
       const sql = `DELETE FROM do_not_call WHERE ${NAMED} RETURNING 1`;
       return (await database.query(sql, [owner, await named(owner, number)])).length > 0;
+    },
+    async listedAmong(projectId, numbers) {
+      const digest = await digests.open(database);
+      const digested = numbers.map((number) => digest(projectId, number));
+      const rows = await database.query<{ number: string }>(LISTED, [projectId, numbers, digested]);
+      return new Set(rows.map(({ number }) => number));
     },
     async rulesFor(projectId, number) {
       const [row] = await database.query<{ calling_hours: CallingHours | null; is_listed: boolean }>(RULES, [

@@ -1,50 +1,52 @@
 import type { Campaign, CampaignSettings } from '../../../campaigns/campaign.ts';
-import type { CampaignChange, CampaignStore } from '../../../campaigns/campaignStore.ts';
-import type { Parameter, Queryable } from '../connection/database.ts';
+import type { CampaignStore } from '../../../campaigns/campaignStore.ts';
+import type { Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { fieldsOf } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 
-/** A campaign as its columns have it. */
-type Stored = Omit<Campaign, keyof CampaignSettings | 'counts'> &
-  Campaign['counts'] & { readonly settings: CampaignSettings };
-
-const CAMPAIGN_COLUMNS = `id, project_id, name, description, status, status_reason, settings, pending, calling,
-  waiting, done, skipped, placed::float8 AS placed, paced_at, recent_outcomes, created_at, started_at, ended_at`;
+/** The count of calls is cast, since it would come as text. */
+const COLUMNS = `id, project_id, name, description, status, status_reason, settings, placed::float8 AS placed, paced_at,
+  recent_outcomes, created_at, started_at, ended_at,
+  (SELECT calling_hours FROM projects WHERE projects.id = project_id) AS calling_hours,
+  json_build_object('pending', pending, 'calling', calling, 'waiting', waiting, 'done', done, 'skipped', skipped) AS counts`;
 /** Contacts that one statement removes. */
 const REMOVED_AT_ONCE = 5_000;
 
-/** The columns that a change may set. */
-const CHANGES: Readonly<Record<keyof CampaignChange, string>> = {
-  name: 'name',
-  description: 'description',
-  status: 'status',
-  statusReason: 'status_reason',
-  settings: 'settings',
-  recentOutcomes: 'recent_outcomes',
-  nextAt: 'next_at',
-  startedAt: 'started_at',
-  endedAt: 'ended_at',
-};
-
 export function campaignStore(database: Queryable): CampaignStore {
-  const rows = projectRows(database, 'campaigns', CAMPAIGN_COLUMNS, fromRow);
+  const rows = projectRows<Campaign>(database, 'campaigns', COLUMNS, toCampaign);
   return {
     find: rows.find,
     list: rows.list,
     remove: rows.remove,
     async insert({ id, projectId, name, description, status, createdAt, ...campaign }) {
-      const columns = { id, project_id: projectId, name, description, status, created_at: createdAt };
-      await rows.insert({ ...columns, settings: storableJson(settingsOf(campaign)) });
+      const settings = storableJson(settingsOf(campaign));
+      return await rows.insert({
+        id,
+        project_id: projectId,
+        name,
+        description,
+        status,
+        settings,
+        created_at: createdAt,
+      });
     },
-    async update(id, change) {
-      const fields = Object.entries(change) as [keyof CampaignChange, CampaignChange[keyof CampaignChange]][];
-      if (fields.length === 0) return;
-      const set = fields.map(([field], index) => `${CHANGES[field]} = $${index + 2}`).join(', ');
-      const values = fields.map(([field, value]) =>
-        field === 'settings' ? storableJson(value) : (value as Parameter),
-      );
-      await database.query(`UPDATE campaigns SET ${set} WHERE id = $1`, [id, ...values]);
+    async update({ id, projectId }, change) {
+      const { name, description, status, statusReason, settings, placed, pacedAt, recentOutcomes, ...times } =
+        change;
+      await rows.update(projectId, id, {
+        name,
+        description,
+        status,
+        status_reason: statusReason,
+        settings: settings && storableJson(settingsOf(settings)),
+        placed,
+        paced_at: pacedAt,
+        recent_outcomes: recentOutcomes,
+        next_at: times.nextAt,
+        started_at: times.startedAt,
+        ended_at: times.endedAt,
+      });
     },
     async removeContacts(id) {
       const sql = `DELETE FROM campaign_contacts WHERE id IN (
@@ -54,9 +56,9 @@ export function campaignStore(database: Queryable): CampaignStore {
   };
 }
 
-function fromRow(row: object): Campaign {
-  const { settings, pending, calling, waiting, done, skipped, ...campaign } = fieldsOf<Stored>(row);
-  return { ...settings, ...campaign, counts: { pending, calling, waiting, done, skipped } };
+function toCampaign(row: object): Campaign {
+  const { settings, ...fields } = fieldsOf<Campaign & { readonly settings: CampaignSettings }>(row);
+  return { ...fields, ...settings };
 }
 
 function settingsOf(campaign: CampaignSettings): CampaignSettings {

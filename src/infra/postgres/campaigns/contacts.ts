@@ -1,13 +1,13 @@
 import { isUuid } from '../../../base/values/ids.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import type { ContactFilter, ContactStore } from '../../../campaigns/campaignStore.ts';
-import type { Contact } from '../../../campaigns/contact.ts';
+import { CONTACT_STATUSES, type Contact } from '../../../campaigns/contact.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { queryPage } from '../sql/pages.ts';
 import { fieldsOf } from '../sql/rows.ts';
 import { storableJson, storableText } from '../sql/storable.ts';
 
-const CONTACT_COLUMNS = `id, campaign_id, project_id, to_number, external_id, variables, timezone, zones, priority, status,
+export const CONTACT_COLUMNS = `id, campaign_id, project_id, to_number, external_id, variables, timezone, zones, priority, status,
   skip_reason, attempts, outcome, call_id, not_before`;
 
 export function contactStore(database: Queryable): ContactStore {
@@ -34,7 +34,7 @@ export function contactStore(database: Queryable): ContactStore {
          ${lock ? 'FOR UPDATE' : ''}`,
         [campaignId, id],
       );
-      return row && fromRow(row);
+      return row && toContact(row);
     },
     async list(campaignId, filter, page) {
       const { where, parameters } = conditions(campaignId, filter);
@@ -51,7 +51,7 @@ export function contactStore(database: Queryable): ContactStore {
         },
         page,
       );
-      return mapPage(found, fromRow);
+      return mapPage(found, toContact);
     },
     async variableNames(campaignId, limit) {
       const rows = await database.query<{ name: string }>(
@@ -77,6 +77,27 @@ export function contactStore(database: Queryable): ContactStore {
   };
 }
 
+/** Removes the contacts that are a person's, by number or `customerId`, in a transaction. */
+export async function removeContacts(transaction: Queryable, projectId: string, key: string): Promise<void> {
+  const found = `SELECT id FROM campaign_contacts WHERE project_id = $1 AND to_number = $2
+    UNION SELECT id FROM campaign_contacts WHERE project_id = $1 AND customer_id_of(variables) = $2`;
+  // First, as all that change contacts.
+  await transaction.query(
+    `SELECT FROM campaigns WHERE id IN (SELECT campaign_id FROM campaign_contacts WHERE id IN (${found}))
+     ORDER BY id FOR UPDATE`,
+    [projectId, key],
+  );
+  const counts = CONTACT_STATUSES.map(
+    (status) =>
+      `${status} = ${status} - (SELECT count(*) FROM removed WHERE campaign_id = campaigns.id AND status = '${status}')`,
+  );
+  await transaction.query(
+    `WITH removed AS (DELETE FROM campaign_contacts WHERE id IN (${found}) RETURNING campaign_id, status)
+     UPDATE campaigns SET ${counts.join(', ')} WHERE id IN (SELECT campaign_id FROM removed)`,
+    [projectId, key],
+  );
+}
+
 /** In the order in which they were given, which their ids have too. */
 const ADD = `
   WITH added AS (
@@ -95,9 +116,14 @@ const ADD = `
   )
   SELECT to_number FROM added`;
 
-function fromRow(row: object): Contact {
-  const { zones, ...contact } = fieldsOf<Omit<Contact, 'zones'> & { zones: string }>(row);
-  return { ...contact, zones: zones === '' ? [] : zones.split(',') };
+/** Zones are one text, by which contacts are found that are open at the same times. */
+export function toContact(row: object): Contact {
+  const { zones, ...contact } = fieldsOf<Omit<Contact, 'zones'> & { readonly zones: string }>(row);
+  return { ...contact, zones: zonesIn(zones) };
+}
+
+export function zonesIn(text: string): string[] {
+  return text.split(',');
 }
 
 function conditions(

@@ -7,6 +7,7 @@ import type {
   UnsettledCall,
 } from '../../../calls/customers/customerStore.ts';
 import { forgetListedNumbers } from '../calls/doNotCall.ts';
+import { removeContacts } from '../campaigns/contacts.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { auditStore } from '../projects/audit.ts';
 import type { NumberDigests } from '../secrets/numberDigests.ts';
@@ -140,6 +141,7 @@ async function eraseNext(
     [projectId, key],
   );
   if (!erasure) return undefined;
+  await removeContacts(transaction, projectId, key);
   const rows = await transaction.query<NextRow>(NEXT, [projectId, key]);
   const isLast = rows.length < BATCH;
   const instanceIds = rows.map(({ instance_id }) => instance_id);

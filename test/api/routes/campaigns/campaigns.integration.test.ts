@@ -14,6 +14,7 @@ beforeAll(async () => {
 const call = (method: string, path: string, body?: unknown, key = project.developerKey) =>
   gateway().api(method, `${project.path}${path}`, { key, ...(body === undefined ? {} : { body }) });
 
+const ALL_DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const WINDOWS = [{ days: ['mon', 'tue'], from: '09:00', to: '17:00' }];
 
 async function create(input: object = {}): Promise<{ id: string; path: string }> {
@@ -35,7 +36,7 @@ describe('A campaign', () => {
       status: 'draft',
       fromNumbers: ['+886223456789'],
       callerId: 'fixed',
-      schedule: { timezone: 'callee', windows: [] },
+      schedule: { timezone: 'callee', windows: [{ days: ALL_DAYS, from: '08:00', to: '21:00' }] },
       pacing: { maxConcurrent: 5, callsPerMinute: 30 },
       retry: {
         maxAttempts: 3,

@@ -83,6 +83,8 @@ interface RunnerRig {
   /** The session's start before the first INVITE. */
   start: ConversationEngine['start'];
   rules: CallingRules;
+  /** Why the campaign of the call may place it no longer. */
+  campaignRefusal: 'campaign_stopped' | 'outside_calling_hours' | undefined;
   canReconnect: boolean;
   isAgentAway: boolean;
   /** Resolves when the agent's stream is open. */
@@ -124,6 +126,7 @@ export function useRunner(): void {
       onUpdate: undefined,
       start: async () => undefined,
       rules: { isListed: false, callingHours: null },
+      campaignRefusal: undefined,
       canReconnect: true,
       isAgentAway: false,
       connecting: Promise.resolve(),
@@ -303,6 +306,7 @@ function runnerDeps(): CallRunnerDeps {
       now: clock.now,
       log: (fields, message) => t.logLines.push([fields, message]),
     },
+    campaignRefusal: async () => t.campaignRefusal,
     makeId: () => `id-${++t.ids}`,
     clock,
     onError,

@@ -39,6 +39,8 @@ export function makeCall(
     nodeId: null,
     hangupRequested: false,
     transfer: null,
+    campaignId: null,
+    contactId: null,
     isTest: false,
     priority: 0,
     ...change,

@@ -1,0 +1,24 @@
+import type { Call } from '../calls/call.ts';
+import type { LiveEventType, NewLiveEvent } from '../events/liveEvent.ts';
+import type { Campaign } from './campaign.ts';
+import type { Contact, ContactOutcome } from './contact.ts';
+
+type CampaignEventType = Extract<LiveEventType, `campaign.${string}`>;
+
+export function campaignEvent(
+  type: CampaignEventType,
+  { id, projectId, name, statusReason }: Campaign,
+): NewLiveEvent {
+  return { type, projectId, data: { campaignId: id, name, statusReason: statusReason ?? undefined } };
+}
+
+/** @param call - The call of the last attempt, which ended so. */
+export function contactFinished(
+  contact: Contact,
+  outcome: ContactOutcome,
+  { id: callId, sessionId }: Call,
+): NewLiveEvent {
+  const { id: contactId, campaignId, projectId, externalId, attempts } = contact;
+  const data = { campaignId, contactId, externalId, outcome, attempts: attempts.length, callId };
+  return { type: 'contact.finished', projectId, sessionId, callId, data };
+}
