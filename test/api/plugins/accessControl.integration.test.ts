@@ -37,29 +37,31 @@ const namesNoProject = (path: string) => path.startsWith('/knowledgebases');
 /** The body names the project. */
 const OUTBOUND = '/v1/calls/outbound';
 
+/** The access of routes by method and path, with `@` for the project's; the first that matches. */
+const ACCESS: readonly (readonly [route: RegExp, access: string])[] = [
+  [/ \/v1\/(?:numbers|do-not-call)| \/v1\/(?:projects|settings|nodes|sip-rejections)$/, 'admin'],
+  [/^GET @(?:\/legacy-usage|\/usage)?$/, 'see'],
+  // A key may change the calling hours alone.
+  [/^PATCH @$/, 'operate'],
+  [/ @$/, 'admin'],
+  [/^GET @\/(?:trunks|phone-numbers|widget-tokens|do-not-call)\b/, 'see'],
+  [/ @\/(?:trunks|phone-numbers|widget-tokens|do-not-call)\b/, 'operate'],
+  [/ @\/(?:api-keys|audit-log|providers|webhook-secret)/, 'manage'],
+  [/ \/(?:project\/|knowledgebases)/, 'legacy'],
+  [/\/sessions\/search$/, 'read'],
+  [/^(?!GET )\w+ @\/campaigns/, 'calls'],
+  [/ \/v1\/calls\/outbound$|\/(?:hangup|transfer|media-streams|realtime|client_secrets)$/, 'calls'],
+  [
+    /\/(?:supervise|say|instruct|pause-agent|resume-agent|recording|participants(?:\/\{participantId\})?)$/,
+    'supervise',
+  ],
+  [/^GET |\/(?:validate|templates\/preview)$/, 'read'],
+];
+
 function accessOf(method: string, path: string): string {
   if (PUBLIC.includes(path)) return 'public';
-  if (path === '/v1/projects' || (path === PROJECT && method !== 'GET')) return 'admin';
-  if (path.startsWith('/v1/numbers') || ['/v1/settings', '/v1/nodes', '/v1/sip-rejections'].includes(path))
-    return 'admin';
-  if ([PROJECT, `${PROJECT}/legacy-usage`, `${PROJECT}/usage`].includes(path)) return 'see';
-  if (/^\/(trunks|phone-numbers|widget-tokens)\b/.test(path.slice(PROJECT.length)))
-    return method === 'GET' ? 'see' : 'operate';
-  const managed = ['api-keys', 'audit-log', 'providers', 'webhook-secret'].map(
-    (name) => `${PROJECT}/${name}`,
-  );
-  if (managed.some((one) => path.startsWith(one))) return 'manage';
-  if (path.startsWith('/project/') || namesNoProject(path)) return 'legacy';
-  if (path.endsWith('/sessions/search')) return 'read';
-  if (path === OUTBOUND || /\/(hangup|transfer|media-streams|realtime|client_secrets)$/.test(path))
-    return 'calls';
-  if (
-    /\/(supervise|say|instruct|pause-agent|resume-agent|recording|participants(\/\{participantId\})?)$/.test(
-      path,
-    )
-  )
-    return 'supervise';
-  return method === 'GET' || /\/(validate|templates\/preview)$/.test(path) ? 'read' : 'write';
+  const route = `${method} ${path.replace(PROJECT, '@')}`;
+  return ACCESS.find(([pattern]) => pattern.test(route))?.[1] ?? 'write';
 }
 
 let own: TestProject;
