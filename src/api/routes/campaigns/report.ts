@@ -38,7 +38,7 @@ const COLUMNS: readonly Column[] = [
 
 interface ReportRow extends ContactResource {
   readonly answeredBy: string | undefined;
-  /** The cost of all its calls. */
+  /** The talk time of all its calls. */
   readonly durationMs: number;
 }
 
