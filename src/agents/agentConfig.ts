@@ -97,6 +97,27 @@ const notUnderstood = z
     'What happens with a caller who spoke three times in a row without a recognized word, where no edge `{event: not_understood}` and no fallback leaves the node. Before, the agent asks again twice, and names what can be said or pressed.',
   );
 
+const optOut = z
+  .strictObject({
+    detect: z
+      .boolean()
+      .optional()
+      .describe(
+        'Default: true. Find by rule that the person wants no more calls, in English, Chinese, Spanish, German, French and Japanese, whatever the chat model.',
+      ),
+    confirm: z
+      .string()
+      .min(1)
+      .max(MAX_TEMPLATE_CHARACTERS)
+      .optional()
+      .describe(
+        'What the agent says then before the call ends, unless an edge `{event: opt_out}` leads on; a Liquid template with the variables. Default: a sentence in the language of the conversation.',
+      ),
+  })
+  .describe(
+    'What happens with a person on the phone who wants no more calls: the number is put on the project’s do-not-call list before a word is said. null means `{detect: true}`.',
+  );
+
 const variableConfig = z
   .strictObject({
     name: variableName,
@@ -143,6 +164,7 @@ const fields = {
       'The only targets of transfers by the model, variables, the API and bots; null allows all that the project may call. A fixed target of a transfer node is always allowed.',
     ),
   notUnderstood: notUnderstood.nullable(),
+  optOut: optOut.nullable(),
   speech: speech.nullable(),
   turnDetection: turnDetection.nullable(),
   chat: chat.nullable(),
@@ -238,6 +260,7 @@ export function newAgentConfig(name: string): AgentConfig {
     placeholderMessages: null,
     transferTargets: null,
     notUnderstood: null,
+    optOut: null,
     variableConfigs: null,
     shareCallerNumber: true,
     sessionIdleMinutes: null,

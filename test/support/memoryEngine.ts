@@ -19,7 +19,7 @@ import { SessionEndings } from '../../src/engine/session/sessionEnding.ts';
 import type { SessionLock } from '../../src/engine/session/sessionLock.ts';
 import type { SessionEnding, SessionStore, TurnHistory } from '../../src/engine/session/sessionStore.ts';
 import { WriteBehind } from '../../src/engine/session/writeBehind.ts';
-import type { ScheduleCallback } from '../../src/engine/tools/callbacks.ts';
+import type { AddOptOut, ScheduleCallback } from '../../src/engine/tools/callbacks.ts';
 import type { KnowledgeRetriever } from '../../src/engine/tools/knowledge.ts';
 import type { ToolRunner } from '../../src/engine/tools/toolRunner.ts';
 import type { TurnInput, TurnOutput, TurnRequest } from '../../src/engine/turn/turn.ts';
@@ -50,6 +50,7 @@ export interface MemoryOptions {
   /** The session's call. */
   readonly call?: CallFacts | undefined;
   readonly scheduleCallback?: ScheduleCallback;
+  readonly addOptOut?: AddOptOut;
   /** Default: no tracing. */
   readonly tracing?: Tracer;
   /** Wraps the session store. */
@@ -133,6 +134,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       // The first templates of a process are slow, and a simulated clock would never end the rest after them.
       shares: new ComputeShares({ clock: systemClock, startStopwatch: () => ({ elapsedMs: () => 0 }) }),
       ...(options.knowledge ? { knowledge: options.knowledge } : {}),
+      addOptOut: options.addOptOut,
       ...(options.scheduleCallback ? { scheduleCallback: options.scheduleCallback } : {}),
       clock,
       prefixes: new PromptPrefixes(),

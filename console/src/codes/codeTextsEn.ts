@@ -11,6 +11,7 @@ export const CODE_TEXTS_EN = {
     dtmf: 'Keys',
     silence: 'Silence',
     not_understood: 'Not understood',
+    opt_out: 'Wants no more calls',
     call_status: 'Call',
     answering_machine: 'Answering machine',
     transfer: 'Transfer',

@@ -13,6 +13,7 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     dtmf: '按鍵',
     silence: '靜默',
     not_understood: '聽不懂',
+    opt_out: '不願再接到來電',
     call_status: '通話',
     answering_machine: '答錄機',
     transfer: '轉接',

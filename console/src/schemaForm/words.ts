@@ -24,6 +24,7 @@ const VALUES: Readonly<Record<string, string>> = {
   dtmf: 'Keys pressed (DTMF)',
   silence: 'Silence',
   not_understood: 'Not understood three times in a row',
+  opt_out: 'The person wants no more calls',
   tool_result: 'A tool has answered',
   voicemail: 'An answering machine',
   screening: 'A call screening service',

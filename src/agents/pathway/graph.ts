@@ -77,7 +77,9 @@ export function canUseTools({ type }: Pick<PathwayNode, 'type'>): boolean {
 export function canFinish(node: PathwayNode): boolean {
   if (node.type === 'end' || node.type === 'transfer') return true;
   if (!canUseTools(node)) return false;
-  return node.data.tools.some((tool) => tool === 'end_call' || tool === 'transfer_call');
+  return node.data.tools.some(
+    (tool) => tool === 'end_call' || tool === 'transfer_call' || tool === 'opt_out',
+  );
 }
 
 /** Returns all strings of a node that are rendered as templates. */

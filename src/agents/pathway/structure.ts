@@ -22,6 +22,7 @@ export const BUILT_IN_TOOLS = [
   'query_knowledgebase',
   'set_variable',
   'schedule_callback',
+  'opt_out',
 ] as const;
 
 export type StructureCode =

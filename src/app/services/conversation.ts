@@ -89,6 +89,12 @@ export function buildConversations(
       shares,
       knowledge,
       scheduleCallback: buildCallbacks(context, () => conversations),
+      async addOptOut({ projectId, number, ...entry }) {
+        await stores.doNotCall.add(projectId, [number], {
+          ...entry,
+          at: new Date(clock.now()).toISOString(),
+        });
+      },
       clock,
       onToolFailed: ({ projectId, sessionId }, failure) =>
         logger.warn({ projectId, sessionId, ...failure }, 'tool failed'),

@@ -13,6 +13,7 @@ import type { Clock } from '../../base/values/clock.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
 import { askForRoute, questionAt } from '../prompt/questions.ts';
 import type { Passage } from '../tools/knowledge.ts';
+import { optOut, optOutConfirmation, wantsNoCalls } from '../tools/optOut.ts';
 import { prefetchRetrievalAt, queryOf, retrieve } from '../tools/retrieval.ts';
 import { runToolOfNode } from '../tools/toolCalls.ts';
 import { answerNode, type NodeAnswer, type SpeechState } from '../turn/answerNode.ts';
@@ -30,7 +31,7 @@ import {
 } from '../turn/turnContext.ts';
 import { extractedNames, extractFromInput, readsInput } from './extraction.ts';
 import { dueBefore, missingVariables, stillToAsk } from './requiredVariables.ts';
-import { edgeOfEvent, failedTransfer, triggerOf } from './selectEdge.ts';
+import { edgeOfEvent, failedTransfer, type TurnTrigger, triggerOf } from './selectEdge.ts';
 import { advanceTurn, initialTurn } from './turnMachine.ts';
 import {
   MOVE_STYLES,
@@ -50,6 +51,7 @@ const RECORDED_ONLY: ReadonlySet<TurnInput['kind']> = new Set([
   'transfer_update',
   'say',
 ]);
+const OPTED_OUT = { kind: 'opt_out' } as const;
 /** Code of the error in the history where a model does not select an edge. */
 const ROUTE_FAILED = 'route_failed';
 /** A verdict is about ten tokens: it comes this soon after the answer's first one, or is not waited for. */
@@ -77,6 +79,10 @@ export async function runPathway(started: TurnContext): Promise<PathwayResult> {
     return { hasSpoken: session.state.hasSpoken, ended: null };
   }
   switchLanguage(started, node);
+  if (wantsNoCalls(started)) {
+    await optOut(started, 'spoken', request.input.kind === 'user_message' ? request.input.text : undefined);
+    return await leaveAfterOptOut(started, node);
+  }
   if (request.input.kind === 'failure') await sayFiller(started);
   const extraction = extractFromInput(started);
   try {
@@ -88,13 +94,16 @@ export async function runPathway(started: TurnContext): Promise<PathwayResult> {
 }
 
 /** Drives the turn machine: performs its effects, and feeds back what came of the last one. */
-export async function runTurnMachine(turn: TurnContext): Promise<PathwayResult> {
-  const { session, graph, journal, request } = turn;
+export async function runTurnMachine(
+  turn: TurnContext,
+  trigger: TurnTrigger | 'begin' = triggerOf(turn.request.input),
+): Promise<PathwayResult> {
+  const { session, graph, journal } = turn;
   const { currentNodeId: nodeId, hasSpoken } = session.state;
   const node = currentNode(turn);
   if (node) await announce(turn, node);
   let state = initialTurn({ nodeId, hasSpoken }, journal.route, graph);
-  let event: TurnMachineEvent | undefined = { type: 'start', trigger: triggerOf(request.input) };
+  let event: TurnMachineEvent | undefined = { type: 'start', trigger };
   let ended: TurnDone['ended'] = null;
   let speech: SpeechState = 'not_required';
   while (event) {
@@ -198,7 +207,8 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
       return (await greet(turn)) ?? (await speakAtNode(turn, effect));
     case 'run_tool': {
       const { halt, ...result } = await runToolOfNode(turn, node);
-      return halt ? haltedBy(halt) : { event: { type: 'tool_ran', ...result } };
+      if (halt === 'opted_out' && !leadsOn(turn, node)) return await afterOptOut(turn, node);
+      return halt && halt !== 'opted_out' ? haltedBy(halt) : { event: { type: 'tool_ran', ...result } };
     }
     case 'transfer':
       return await transfer(turn, node);
@@ -271,8 +281,9 @@ async function speakAtNode(
     ...(verdict ? { mayBegin: holdUntil(turn.deps.clock, verdict) } : {}),
   });
   const edgeId = verdict ? await verdict : answer.edgeId;
-  if (answer.halt) return haltedBy(answer.halt);
   const { saidAnything, toolResult } = answer;
+  if (answer.halt === 'opted_out' && !toolResult) return await afterOptOut(turn, node);
+  if (answer.halt && answer.halt !== 'opted_out') return haltedBy(answer.halt);
   if (toolResult) return { event: { type: 'tool_ran', ...toolResult, saidAnything }, speech: 'not_required' };
   const speech = answer.speech === 'missing' && edgeId !== null ? 'not_required' : answer.speech;
   return { event: { type: 'spoke', edgeId, saidAnything }, speech };
@@ -310,6 +321,26 @@ function holdUntil(clock: Clock, verdict: Promise<string | null>): () => Promise
     });
     return isFree;
   };
+}
+
+/** The agent confirms that the person is not called again, and the call ends, unless an edge leads on. */
+async function leaveAfterOptOut(turn: TurnContext, node: PathwayNode | undefined): Promise<PathwayResult> {
+  if (node && edgeOfEvent(turn.graph, node, OPTED_OUT)) return await runTurnMachine(turn, OPTED_OUT);
+  if (node) await announce(turn, node);
+  await say(turn, 'text', optOutConfirmation(turn));
+  return { hasSpoken: turn.session.state.hasSpoken, ended: 'end_call_tool' };
+}
+
+/** Whether another edge than one for the opt-out leaves a tool node. */
+function leadsOn({ graph }: TurnContext, node: PathwayNode): boolean {
+  return !edgeOfEvent(graph, node, OPTED_OUT) && graph.outgoing(node.id).length > 0;
+}
+
+/** The same, where a tool has listed the number. */
+async function afterOptOut(turn: TurnContext, node: PathwayNode): Promise<Outcome> {
+  if (edgeOfEvent(turn.graph, node, OPTED_OUT)) return { event: { type: 'start', trigger: OPTED_OUT } };
+  await say(turn, 'text', optOutConfirmation(turn));
+  return { event: { type: 'halted' }, ended: 'end_call_tool', speech: 'said' };
 }
 
 /** A tool ended or transferred the conversation, or is for the client to run. */

@@ -14,6 +14,7 @@ export type TurnTrigger =
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'silence'; readonly durationMs: number }
   | { readonly kind: 'not_understood' }
+  | { readonly kind: 'opt_out' }
   | { readonly kind: 'voicemail' }
   | { readonly kind: 'failure' }
   | { readonly kind: 'passed' }
@@ -210,6 +211,7 @@ function hasHappened({ data }: PathwayEdge, node: PathwayNode, trigger: TurnTrig
         (condition.outcome ?? trigger.transfer) === trigger.transfer
       );
     case 'not_understood':
+    case 'opt_out':
     case 'voicemail':
       return trigger.kind === condition.event;
     case 'screening':

@@ -19,6 +19,7 @@ const MAX_HOPS = 25;
 const UNATTENDED: ReadonlySet<TurnTrigger['kind']> = new Set([
   'silence',
   'not_understood',
+  'opt_out',
   'voicemail',
   'failure',
 ]);

@@ -119,6 +119,7 @@ export const HISTORY_EVENT_TYPES = [
   'dtmf',
   'silence',
   'not_understood',
+  'opt_out',
   'call_status',
   'answering_machine',
   'transfer',

@@ -28,6 +28,7 @@ export type BuiltInCall =
   | { readonly kind: 'query_knowledgebase'; readonly query: string }
   | { readonly kind: 'set_variable'; readonly name: string; readonly value: unknown }
   | ({ readonly kind: 'schedule_callback' } & CallbackArguments)
+  | { readonly kind: 'opt_out'; readonly reason: string | undefined }
   | { readonly kind: 'refused'; readonly reason: string };
 
 const text = { type: 'string' } as const;
@@ -110,6 +111,11 @@ export const BUILT_IN_DEFINITIONS: Readonly<Record<string, ToolDefinition>> = {
       { reason: { ...text, description: 'What the call will be about.' } },
     ),
   },
+  opt_out: {
+    name: 'opt_out',
+    description: 'For a person who wants no more calls: their number is never called again.',
+    parameters: objectOf({}, { reason: { ...text, description: 'What they said.' } }),
+  },
 };
 
 const schemas = {
@@ -129,6 +135,7 @@ const schemas = {
     atLocalTime: z.string().max(64),
     reason: z.string().max(MAX_REASON_LENGTH).nullish(),
   }),
+  opt_out: z.object({ reason: z.string().max(MAX_REASON_LENGTH).nullish() }),
 };
 
 /** Parses a model's call of a built-in tool. */
@@ -156,6 +163,8 @@ export function readBuiltInCall(name: string, argumentsText: string): BuiltInCal
         atLocalTime: atLocalTime.trim(),
         reason,
       }));
+    case 'opt_out':
+      return read(schemas.opt_out, args, ({ reason }) => ({ kind: 'opt_out', reason: reason || undefined }));
     default:
       return { kind: 'refused', reason: `There is no tool named ${name}` };
   }

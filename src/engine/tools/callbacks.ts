@@ -17,3 +17,17 @@ export interface CallbackRequest {
  * @throws {CallwayError} When the call cannot be scheduled.
  */
 export type ScheduleCallback = (request: CallbackRequest) => Promise<string>;
+
+/** A person on the phone who wants no more calls. */
+export interface OptOut {
+  readonly projectId: string;
+  /** In E.164. */
+  readonly number: string;
+  readonly callId: string;
+  readonly source: 'spoken' | 'dtmf' | 'tool';
+  /** What the person said, or what the model says of it. */
+  readonly reason: string | undefined;
+}
+
+/** Puts the number on the project's do-not-call list. */
+export type AddOptOut = (optOut: OptOut) => Promise<void>;

@@ -21,11 +21,12 @@ import { beginWait, emit, type TurnContext } from '../turn/turnContext.ts';
 import { withSchemaTypes } from './argumentTypes.ts';
 import { BUILT_IN_DEFINITIONS, readBuiltInCall } from './builtInTools.ts';
 import { shownPassage } from './knowledge.ts';
+import { optOut } from './optOut.ts';
 import { retrieve } from './retrieval.ts';
 import { scheduleCallback } from './scheduleCallback.ts';
 import type { ToolCaller, ToolOutcome } from './toolRunner.ts';
 
-type Halt = 'ended' | 'transferred' | null;
+type Halt = 'ended' | 'transferred' | 'opted_out' | null;
 
 /** What a tool returned, as an edge's condition names it. */
 export interface ToolResultOf {
@@ -132,7 +133,8 @@ export async function runToolCalls(
   }
   const outcomes = results.map(({ call, outcome }) => ({ ok: outcome.ok, tool: toolId(turn, node, call) }));
   const toolResult = outcomes.find((one) => edgeOfEvent(turn.graph, node, { kind: 'tool_result', ...one }));
-  return { halt, toolResult };
+  // An edge for the tool's result leads on.
+  return { halt: toolResult && halt === 'opted_out' ? null : halt, toolResult };
 }
 
 function toolId({ release }: TurnContext, node: PathwayNode, { name }: ToolCallEvent): string {
@@ -272,6 +274,14 @@ async function runBuiltIn(
     }
     case 'schedule_callback':
       return { outcome: await scheduleCallback(turn, read) };
+    case 'opt_out':
+      if (!turn.session.state.call) return { outcome: { ok: false, text: 'This is no phone call' } };
+      await optOut(
+        turn,
+        turn.request.input.kind === 'dtmf' && by === 'pathway' ? 'dtmf' : 'tool',
+        read.reason,
+      );
+      return { ...done('The number is on the do-not-call list.'), halt: 'opted_out' };
     case 'refused':
       return { outcome: { ok: false, text: read.reason } };
   }

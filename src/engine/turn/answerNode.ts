@@ -58,7 +58,7 @@ export interface NodeAnswer {
   readonly saidAnything: boolean;
   readonly speech: SpeechState;
   /** The turn ends here: the client runs its tools, or a tool ended or transferred the conversation. */
-  readonly halt: 'caller_tools' | 'ended' | 'transferred' | null;
+  readonly halt: 'caller_tools' | 'ended' | 'opted_out' | 'transferred' | null;
   /** The result of a tool that an edge out of the node waits for; the model has not told it. */
   readonly toolResult?: ToolResultOf | undefined;
 }

@@ -19,7 +19,7 @@ import { contextMessages } from '../history/contextWindow.ts';
 import type { PromptPrefixes, Render } from '../prompt/prompts.ts';
 import type { TemplateProblem, TemplateReports } from '../prompt/templateReports.ts';
 import type { Session } from '../session/session.ts';
-import type { ScheduleCallback } from '../tools/callbacks.ts';
+import type { AddOptOut, ScheduleCallback } from '../tools/callbacks.ts';
 import type { KnowledgeRetriever } from '../tools/knowledge.ts';
 import type { ToolRunner } from '../tools/toolRunner.ts';
 import type { Journal } from './journal.ts';
@@ -117,6 +117,8 @@ export interface TurnDeps {
   readonly knowledge?: KnowledgeRetriever;
   /** Schedules a callback; undefined where no calls can be placed. */
   readonly scheduleCallback?: ScheduleCallback;
+  /** Lists numbers that are not called; undefined where no calls can be placed. */
+  readonly addOptOut?: AddOptOut | undefined;
   readonly clock: Clock;
   readonly shares: ComputeShares;
   readonly prefixes: PromptPrefixes;

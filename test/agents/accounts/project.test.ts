@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { NEW_PROJECT_CALLING_HOURS } from '../../../src/agents/accounts/callingHours.ts';
 import { NEW_PROJECT_CALL_LIMITS, NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
 import { projectInput, projectPatch, sessionRetentionOf } from '../../../src/agents/accounts/project.ts';
 import { DEFAULT_QUOTAS, quotasFrom, requireQuota } from '../../../src/agents/accounts/quotas.ts';
@@ -12,6 +13,7 @@ test('A new project has limits, quotas and no usage report unless it is told oth
     reportUsage: false,
     callLimits: NEW_PROJECT_CALL_LIMITS,
     quotas: DEFAULT_QUOTAS,
+    callingHours: NEW_PROJECT_CALLING_HOURS,
   });
   expect(NEW_PROJECT_CALL_LIMITS).toMatchObject({
     ownCountriesOnly: true,

@@ -156,6 +156,9 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'contract/agentFields.integration.test.ts › variableConfigs are extracted by name, with their types and values',
       'variableConfigs[].required':
         'engine/pathway/requiredVariables.test.ts › is asked for before the pathway goes past the node that names it',
+      'optOut.detect':
+        'engine/pathway/optOut.test.ts › Without detect only the tool and an edge list a number',
+      'optOut.confirm': 'engine/pathway/optOut.test.ts › The agent says what confirm says, and the call ends',
       'notUnderstood.transferTo':
         'voice/session/notUnderstood.test.ts › Without an edge the call is transferred where the agent says so',
       'notUnderstood.transferTo.to':

@@ -69,6 +69,7 @@ const SETTINGS = [
   'placeholderMessages',
   'transferTargets',
   'notUnderstood',
+  'optOut',
   'beforeStartConfig',
   'postSessionWebhook',
   'eventWebhook',

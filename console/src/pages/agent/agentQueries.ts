@@ -18,6 +18,7 @@ const BUILT_IN_TOOLS = [
   'query_knowledgebase',
   'set_variable',
   'schedule_callback',
+  'opt_out',
 ];
 /** Variables of every session. */
 const SESSION_VARIABLES = [

@@ -36,6 +36,8 @@ export function eventDetail({ type, data }: HistoryEvent): string {
       return took;
     case 'not_understood':
       return joined(known('notUnderstood', 'why'), `${numberOf(data, 'count') ?? ''}`);
+    case 'opt_out':
+      return field('reason') && `“${field('reason')}”`;
     case 'call_status':
       return joined(
         statusText(field('status')),

@@ -32,11 +32,13 @@ const ARGUMENTS: Readonly<Record<BuiltInTool, readonly (string | readonly string
   query_knowledgebase: ['query'],
   set_variable: ['name', 'value'],
   schedule_callback: ['atLocalTime'],
+  opt_out: [],
 };
 
 const OPTIONAL_ARGUMENTS: Partial<Record<BuiltInTool, readonly string[]>> = {
   transfer_call: Object.keys(transferFields),
   schedule_callback: ['reason'],
+  opt_out: ['reason'],
 };
 
 /** The arguments of a tool node may be anything. */

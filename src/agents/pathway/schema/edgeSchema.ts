@@ -53,6 +53,7 @@ const eventConditionSchema = z
       tool: idSchema.optional().meta({ description: 'The tool; default: any.', examples: ['set_variable'] }),
     }),
     z.strictObject({ event: z.literal('not_understood') }),
+    z.strictObject({ event: z.literal('opt_out') }),
     z.strictObject({ event: z.literal('voicemail') }),
     z.strictObject({ event: z.literal('screening') }),
     z.strictObject({
@@ -68,7 +69,7 @@ const eventConditionSchema = z
   ])
   .meta({
     description:
-      'The event that takes the edge: DTMF digits, silence, speech that was not understood three times in a row, a tool result, an answering machine, a call screening service that asks who is calling, or a transfer that has returned the caller.',
+      'The event that takes the edge: DTMF digits, silence, speech that was not understood three times in a row, a person on the phone who wants no more calls, a tool result, an answering machine, a call screening service that asks who is calling, or a transfer that has returned the caller.',
     examples: [
       { event: 'dtmf', digits: '1' },
       { event: 'silence', afterMs: 8000 },

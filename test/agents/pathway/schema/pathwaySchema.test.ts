@@ -199,7 +199,7 @@ describe('An edge', () => {
     [
       'an unknown event',
       { condition: { event: 'rain' } },
-      '/data/condition/event: event must be "dtmf", "silence", "tool_result", "not_understood", "voicemail", "screening" or "transfer"',
+      '/data/condition/event: event must be "dtmf", "silence", "tool_result", "not_understood", "opt_out", "voicemail", "screening" or "transfer"',
     ],
     [
       'keys that no telephone has',

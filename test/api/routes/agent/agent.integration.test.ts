@@ -42,6 +42,7 @@ const FULL = {
   transferTargets: ['+886223456789', 'sip:desk@pbx.example'],
   shareCallerNumber: false,
   notUnderstood: { transferTo: '+886212345678' },
+  optOut: { detect: false, confirm: 'Goodbye, {{ name }}.' },
   recording: { inbound: false, outbound: true },
   sessionIdleMinutes: 45,
   speech: {
@@ -83,6 +84,7 @@ describe('The agent', () => {
       variableConfigs: null,
       shareCallerNumber: true,
       notUnderstood: null,
+      optOut: null,
       recording: { inbound: true, outbound: true },
       sessionIdleMinutes: null,
       speech: null,

@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+
+import type { AgentConfig } from '../../../src/agents/agentConfig.ts';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import type { CallFacts } from '../../../src/engine/session/session.ts';
+import type { OptOut } from '../../../src/engine/tools/callbacks.ts';
+import type { TurnInput } from '../../../src/engine/turn/turn.ts';
+import { memoryEngine } from '../../support/memoryEngine.ts';
+import { scriptedModel } from '../../support/scriptedModel.ts';
+
+const INBOUND: CallFacts = {
+  direction: 'inbound',
+  fromNumber: '+13105551234',
+  toNumber: '+886223456789',
+  callId: 'call',
+  trunkId: 'trunk',
+};
+const STOP: TurnInput = { kind: 'user_message', text: 'Please stop calling me.' };
+const GOODBYE = 'I have taken your number off our list. We will not call you again. Goodbye.';
+
+interface Options {
+  readonly call?: CallFacts | undefined;
+  readonly agent?: Partial<AgentConfig>;
+  readonly edges?: PathwayInput['edges'];
+  /** The model calls the tool at its first request. */
+  readonly callsTool?: boolean;
+}
+
+/** Runs the turns of a conversation; `order` has what happened, as numbers listed and texts said. */
+async function talk(inputs: readonly TurnInput[], { call, agent, edges = [], callsTool = false }: Options) {
+  const listed: OptOut[] = [];
+  const order: string[] = [];
+  let requests = 0;
+  const conversation = memoryEngine({
+    model: scriptedModel(() => {
+      requests += 1;
+      if (callsTool && requests === 2) return { calls: [{ name: 'opt_out', arguments: { reason: 'busy' } }] };
+      return { text: 'Hello.' };
+    }),
+    ...(call ? { call } : {}),
+    ...(agent ? { agent } : {}),
+    async addOptOut(optOut) {
+      listed.push(optOut);
+      order.push(optOut.number);
+    },
+    pathway: {
+      nodes: [
+        { id: 'start', type: 'start', data: { title: 'Start' } },
+        { id: 'talk', type: 'conversation', data: { title: 'Talk', prompt: 'Help.', tools: ['opt_out'] } },
+        { id: 'sorry', type: 'say', data: { title: 'Sorry', prompt: 'We are sorry.' } },
+        { id: 'list', type: 'tool', data: { title: 'List', tools: ['opt_out'] } },
+        { id: 'end', type: 'end', data: { title: 'End' } },
+      ],
+      edges: [
+        { id: 'begin', source: 'start', target: 'talk' },
+        { id: 'over', source: 'sorry', target: 'end' },
+        ...edges,
+      ],
+    },
+  });
+  let ended: unknown = null;
+  for (const input of [{ kind: 'begin' } as const, ...inputs]) {
+    for (const output of await conversation.turn(input)) {
+      if (output.type === 'text') order.push(output.text);
+      if (output.type === 'done') ended = output.ended;
+    }
+  }
+  const events = conversation.events().filter(({ type }) => type === 'opt_out');
+  return { listed, order, ended, requests, events: events.map(({ data }) => data) };
+}
+
+const edge = (
+  condition: { event: 'opt_out' } | { event: 'dtmf'; digits: string },
+  source: string,
+  target: string,
+) => ({
+  id: target,
+  source,
+  target,
+  data: { condition },
+});
+
+test('A person who wants no more calls is listed, then told so, and the call ends, without a model', async () => {
+  const { listed, order, ended, requests, events } = await talk([STOP], { call: INBOUND });
+  const reason = 'Please stop calling me.';
+  expect(listed).toEqual([
+    { projectId: 'project-1', number: '+13105551234', callId: 'call', source: 'spoken', reason },
+  ]);
+  expect(order).toEqual(['Hello.', '+13105551234', GOODBYE]);
+  expect([ended, requests]).toEqual(['end_call_tool', 1]);
+  expect(events).toEqual([{ source: 'spoken', reason }]);
+});
+
+test('On an outbound call the called number is listed', async () => {
+  const { listed } = await talk([STOP], {
+    call: { ...INBOUND, direction: 'outbound', toNumber: '+13105559999' },
+  });
+  expect(listed.map(({ number }) => number)).toEqual(['+13105559999']);
+});
+
+test.each<[Partial<AgentConfig>, RegExp]>([
+  [{ speech: { languages: ['de', 'en'] } }, /^Ich habe Ihre Nummer/],
+  [{ optOut: { confirm: 'Bye {{ call.fromNumber }}.' } }, /^Bye \+13105551234\.$/],
+])('The agent says what confirm says, and the call ends', async (agent, expected) => {
+  const { order, ended } = await talk([STOP], { call: INBOUND, agent });
+  expect(order.at(-1)).toMatch(expected);
+  expect(ended).toBe('end_call_tool');
+});
+
+test.each(['talk', '*'])(
+  'An edge for opt_out from %s leads on in place of the confirmation',
+  async (source) => {
+    const edges = [edge({ event: 'opt_out' }, source, 'sorry')];
+    const { order, ended } = await talk([STOP], { call: INBOUND, edges });
+    expect(order).toEqual(['Hello.', '+13105551234', 'We are sorry.']);
+    expect(ended).toBe('end_node');
+  },
+);
+
+test('Without detect only the tool and an edge list a number', async () => {
+  const agent = { optOut: { detect: false } };
+  const { listed, order } = await talk([STOP], { call: INBOUND, agent });
+  expect([listed, order]).toEqual([[], ['Hello.', 'Hello.']]);
+});
+
+test('The model lists a number by the tool', async () => {
+  const hello: TurnInput = { kind: 'user_message', text: 'I am so fed up with you' };
+  const { listed, order, ended, events } = await talk([hello], { call: INBOUND, callsTool: true });
+  expect(listed).toMatchObject([{ source: 'tool', reason: 'busy' }]);
+  expect(order).toEqual(['Hello.', '+13105551234', GOODBYE]);
+  expect([ended, events]).toEqual(['end_call_tool', [{ source: 'tool', reason: 'busy' }]]);
+});
+
+test('A key that leads to the tool lists a number', async () => {
+  const edges = [edge({ event: 'dtmf', digits: '9' }, 'talk', 'list')];
+  const { listed, order, ended } = await talk([{ kind: 'dtmf', digits: '9' }], { call: INBOUND, edges });
+  expect(listed).toMatchObject([{ source: 'dtmf', number: '+13105551234' }]);
+  expect([order.at(-1), ended]).toEqual([GOODBYE, 'end_call_tool']);
+});
+
+test('An edge out of the tool node leads on', async () => {
+  const edges = [
+    edge({ event: 'dtmf', digits: '9' }, 'talk', 'list'),
+    { id: 'on', source: 'list', target: 'sorry' },
+  ];
+  const { listed, order } = await talk([{ kind: 'dtmf', digits: '9' }], { call: INBOUND, edges });
+  expect(listed).toHaveLength(1);
+  expect(order.at(-1)).toBe('We are sorry.');
+});
+
+test('A hidden number cannot be listed, and the call ends all the same', async () => {
+  const { listed, ended } = await talk([STOP], { call: { ...INBOUND, fromNumber: 'anonymous' } });
+  expect([listed, ended]).toEqual([[], 'end_call_tool']);
+});
+
+test('A chat has no number, and is answered', async () => {
+  const { listed, order } = await talk([STOP], {});
+  expect([listed, order]).toEqual([[], ['Hello.', 'Hello.']]);
+});
