@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 
-import { uploadFile } from './uploadFile.ts';
+import { uploadFile } from '../../api/uploadForm.ts';
 
 /** Files that are sent at the same time. */
 const CONCURRENT = 2;

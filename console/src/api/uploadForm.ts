@@ -1,4 +1,4 @@
-import { consoleHeaders, errorFrom } from '../../api/client.ts';
+import { consoleHeaders, errorFrom } from './client.ts';
 
 export interface UploadOptions {
   projectId: string;
