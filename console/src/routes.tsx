@@ -132,6 +132,16 @@ const projectPages = [
   }),
   createRoute({
     getParentRoute: () => projectRoute,
+    path: '/campaigns',
+    component: lazyRouteComponent(() => import('./pages/campaigns/CampaignsPage.tsx'), 'CampaignsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/campaigns/$campaignId',
+    component: lazyRouteComponent(() => import('./pages/campaigns/CampaignPage.tsx'), 'CampaignPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
     path: '/calls/$callId',
     // Seconds on its time line.
     validateSearch: ({ t }): { t?: number } => (Number(t) > 0 ? { t: Number(t) } : {}),

@@ -25,6 +25,7 @@ import type { Settings } from '../../src/app/settings/settings.ts';
 import { packagePath } from '../../src/base/packagePath.ts';
 import { zodDetails } from '../../src/base/validation.ts';
 import { ANSWERING_MACHINE, CALL_END_REASONS } from '../../src/calls/call.ts';
+import { doNotCallEntry } from '../../src/calls/numbers/doNotCall.ts';
 import { PARTICIPANT_ACTIONS } from '../../src/calls/participants/participant.ts';
 import { RECORDING_ACTIONS, SUPERVISION_ACTIONS } from '../../src/calls/runner/supervisedCall.ts';
 import type { LegOutcome } from '../../src/calls/telephony.ts';
@@ -34,6 +35,8 @@ import {
   TRANSFER_STATUSES,
 } from '../../src/calls/transfer/transferReport.ts';
 import { REJECTION_REASONS } from '../../src/calls/trunks/sipRejection.ts';
+import { campaignResource } from '../../src/campaigns/campaign.ts';
+import { CONTACT_OUTCOMES, CONTACT_STATUSES, SKIP_REASONS } from '../../src/campaigns/contact.ts';
 import {
   type Channel,
   END_REASONS,
@@ -100,6 +103,12 @@ const CONTROLS = agentControl.options
 const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
   event: HISTORY_EVENT_TYPES,
   callEnd: CALL_END_REASONS,
+  campaignStatus: campaignResource.shape.status.options,
+  campaignReason: ['ended', 'too_many_failed', 'no_from_number'],
+  contactStatus: CONTACT_STATUSES,
+  contactOutcome: CONTACT_OUTCOMES,
+  skipReason: SKIP_REASONS,
+  doNotCallSource: doNotCallEntry.shape.source.options,
   sessionEnd: END_REASONS,
   sessionStatus: ['active', 'ended'] satisfies SessionStatus[],
   transferMode: TRANSFER_MODES,

@@ -7,6 +7,7 @@ import './pages/signIn.ts';
 import './pages/agent.ts';
 import './pages/projectPages.ts';
 import './pages/calls.ts';
+import './pages/campaigns.ts';
 import './pages/operations.ts';
 import './pages/talk.ts';
 

@@ -90,6 +90,10 @@ export const FIELD_PHRASES: readonly Phrase[] = [
   [/^must not be blank$/, '不可空白'],
   [/^must say something, or be null$/, '不可只有空白；不需要時請留空'],
   [/^must be in the future$/, '必須是未來的時間'],
+  [
+    /^must be later than from; hours over midnight are two windows$/,
+    '必須晚於開始時間；跨午夜請分成兩個時段',
+  ],
   [/^must be unique$/, '不可重複'],
   [/^must have unique names$/, '中的名稱不可重複'],
   [/^must name each codec once$/, '中的每種編解碼器只能出現一次'],

@@ -4,6 +4,14 @@ import { type Phrase, phraseIn } from './phrases.ts';
 
 /** Whole messages. */
 const SENTENCES: readonly Phrase[] = [
+  // Campaigns
+  [/^It has no contacts to call$/, '沒有可撥打的聯絡人'],
+  [
+    /^None of its from numbers \((.+)\) is active and has an active trunk$/,
+    '沒有已啟用且有可用中繼線的撥出號碼（$1）',
+  ],
+  [/^No hour before its end is open: .*$/, '結束前沒有開放的時段：活動的時段與專案的可撥時段沒有交集'],
+
   // Addresses
   [/^the URL is (\d+) characters long; at most (\d+) are allowed$/, '網址有 $1 個字元，最多 $2 個'],
   [/^the URL contains a space, a backslash.*$/, '網址含有空白、反斜線或控制字元，請以百分號編碼'],

@@ -17,6 +17,10 @@ const TEXTS: readonly Phrase[] = [
   ],
   [/^The file unpacks to far more than a document holds; it was not read$/, '檔案解壓縮後過大，因此未讀取。'],
   [
+    /^The file repeats its text far more often than a document does; it was not read$/,
+    '檔案的文字重複過多，因此未讀取。',
+  ],
+  [
     /^The file is named like JSON but is not valid JSON.*$/,
     '檔名為 JSON，但內容不是有效的 JSON：檔案不完整，或括號不成對。',
   ],

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 
-import { uploadFile } from '../../api/uploadForm.ts';
+import { uploadForm } from '../../api/uploadForm.ts';
 
 /** Files that are sent at the same time. */
 const CONCURRENT = 2;
@@ -43,7 +43,10 @@ export function useUploads(projectId: string, knowledgebaseId: string) {
     change(id, { state: 'sending' });
     try {
       const onProgress = (sent: number) => change(id, { sent });
-      await uploadFile(file, { projectId, knowledgebaseId, onProgress, signal: stop.signal });
+      const form = new FormData();
+      form.append('dataset', file);
+      const url = `/v1/projects/${projectId}/knowledgebases/${knowledgebaseId}/datasets`;
+      await uploadForm(url, form, { projectId, onProgress, signal: stop.signal });
       await queries.invalidateQueries({ queryKey: ['documents', projectId] });
       drop(id);
     } catch (error) {

@@ -1,0 +1,100 @@
+import { Anchor, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+
+import { useApi } from '../../api/apiContext.tsx';
+import { codeText } from '../../codes/codeText.ts';
+import { Section } from '../../components/Section.tsx';
+import { formatNumber } from '../../formats.ts';
+import { textsIn } from '../../texts.ts';
+import { type Campaign, CONTACT_STATUSES, fetchContacts, OUTCOMES, refreshMsOf } from './campaignData.ts';
+
+const texts = textsIn({
+  en: {
+    title: 'Progress',
+    finished: (over: string, total: string) => `${over} of ${total} contacts are finished`,
+    report: 'Download the report (CSV)',
+    outcomes: 'Last outcomes',
+    statuses: 'Contacts',
+  },
+  'zh-TW': {
+    title: '進度',
+    finished: (over: string, total: string) => `${total} 位聯絡人中有 ${over} 位已結束`,
+    report: '下載報告（CSV）',
+    outcomes: '最近一次結果',
+    statuses: '聯絡人',
+  },
+});
+
+/** How far a campaign is, by status and by outcome. */
+export function CampaignProgress({ projectId, campaign }: { projectId: string; campaign: Campaign }) {
+  const { id, counts } = campaign;
+  const outcomes = useOutcomeCounts(projectId, campaign);
+  const over = counts.done + counts.skipped;
+  return (
+    <Section title={texts.title} description={texts.finished(formatNumber(over), formatNumber(counts.total))}>
+      <Progress
+        size="lg"
+        value={counts.total === 0 ? 0 : (100 * over) / counts.total}
+        aria-label={texts.title}
+      />
+      <Figures
+        label={texts.statuses}
+        figures={CONTACT_STATUSES.map((status) => [codeText('contactStatus', status), counts[status]])}
+      />
+      {outcomes !== undefined && outcomes.length > 0 && <Figures label={texts.outcomes} figures={outcomes} />}
+      {counts.total > 0 && (
+        <Anchor href={`/v1/projects/${projectId}/campaigns/${id}/report`} download="report.csv" size="sm">
+          {texts.report}
+        </Anchor>
+      )}
+    </Section>
+  );
+}
+
+/** How many contacts had each outcome last; those that none had are left out. */
+function useOutcomeCounts(projectId: string, campaign: Campaign) {
+  const api = useApi();
+  const path = { projectId, campaignId: campaign.id };
+  const hasAttempts = campaign.startedAt !== undefined;
+  const { data } = useQuery({
+    queryKey: ['campaigns', projectId, campaign.id, 'outcomes'],
+    queryFn: () =>
+      Promise.all(
+        OUTCOMES.map(async (outcome) => {
+          const { pagination } = await fetchContacts(api, path, { outcome }, { limit: 1 });
+          return [codeText('contactOutcome', outcome), pagination.total] as const;
+        }),
+      ),
+    enabled: hasAttempts,
+    refetchInterval: refreshMsOf(campaign),
+  });
+  return data?.filter(([, count]) => count > 0);
+}
+
+function Figures({
+  label,
+  figures,
+}: {
+  label: string;
+  figures: readonly (readonly [name: string, count: number])[];
+}) {
+  return (
+    <Stack gap={4} role="group" aria-label={label}>
+      <Text size="sm" fw={600}>
+        {label}
+      </Text>
+      <SimpleGrid cols={{ base: 2, xs: 3, md: 5 }} spacing="xs">
+        {figures.map(([name, count]) => (
+          <Group key={name} gap={6}>
+            <Text size="sm" c="dimmed">
+              {name}
+            </Text>
+            <Text size="sm" fw={600}>
+              {formatNumber(count)}
+            </Text>
+          </Group>
+        ))}
+      </SimpleGrid>
+    </Stack>
+  );
+}

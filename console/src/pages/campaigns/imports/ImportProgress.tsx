@@ -1,0 +1,103 @@
+import { Anchor, Loader, Stack, Table, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+
+import { useApi } from '../../../api/apiContext.tsx';
+import { bodyOf } from '../../../api/client.ts';
+import { codeText } from '../../../codes/codeText.ts';
+import { formatNumber } from '../../../formats.ts';
+import { ErrorPage } from '../../../layout/ErrorPage.tsx';
+import { locale, textsIn } from '../../../texts.ts';
+
+const REFRESH_MS = 1_000;
+const SHOWN_ERRORS = 20;
+
+const texts = textsIn({
+  en: {
+    title: 'Import',
+    running: 'The file is being read',
+    done: 'The file is read',
+    failed: 'The file could not be read further. Contacts that were added stay.',
+    figures: (rows: string, accepted: string, skipped: string) =>
+      `${rows} rows: ${accepted} added, ${skipped} skipped`,
+    row: 'Row',
+    reason: 'Why it was skipped',
+    all: 'Download all skipped rows (CSV)',
+  },
+  'zh-TW': {
+    title: '匯入',
+    running: '正在讀取檔案',
+    done: '檔案已讀取完成',
+    failed: '檔案無法繼續讀取；已新增的聯絡人會保留。',
+    figures: (rows: string, accepted: string, skipped: string) =>
+      `${rows} 列：新增 ${accepted} 位，略過 ${skipped} 列`,
+    row: '列',
+    reason: '略過的原因',
+    all: '下載所有略過的列（CSV）',
+  },
+});
+
+/** Follows an import, and shows which rows were skipped. */
+export function ImportProgress({ projectId, importId }: { projectId: string; importId: string }) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const path = { projectId, importId };
+  const { data, error } = useQuery({
+    queryKey: ['contact-imports', projectId, importId],
+    queryFn: () =>
+      bodyOf(api.GET('/v1/projects/{projectId}/contact-imports/{importId}', { params: { path } })),
+    refetchInterval: ({ state }) => (state.data?.status === 'running' ? REFRESH_MS : false),
+  });
+  const rows = data?.rows;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was read so far has changed the campaign.
+  useEffect(() => {
+    void queries.invalidateQueries({ queryKey: ['campaigns', projectId] });
+  }, [queries, projectId, rows, data?.status]);
+  if (!data) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.title} />;
+  const { status, reason, accepted, skipped, errors } = data;
+  const figures = [data.rows, accepted, skipped].map(formatNumber) as [string, string, string];
+  return (
+    <Stack gap="xs" role="group" aria-label={texts.title}>
+      <Text fw={600} role="status">
+        {texts[status]}
+        {status === 'running' && <Loader size="xs" ml="xs" aria-label={texts.running} />}
+      </Text>
+      {reason !== undefined && <Text c="var(--mantine-color-error)">{reason}</Text>}
+      <Text size="sm">{texts.figures(...figures)}</Text>
+      {errors.length > 0 && (
+        <>
+          <Table.ScrollContainer minWidth={320}>
+            <Table>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>{texts.row}</Table.Th>
+                  <Table.Th>{texts.reason}</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {errors.slice(0, SHOWN_ERRORS).map(({ row, code, message }) => (
+                  <Table.Tr key={row}>
+                    <Table.Td>{formatNumber(row)}</Table.Td>
+                    <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                      {codeText('skipReason', code)}
+                      <Text size="xs" lang={locale === 'en' ? undefined : 'en'}>
+                        {message}
+                      </Text>
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </Table.ScrollContainer>
+          <Anchor
+            href={`/v1/projects/${encodeURIComponent(projectId)}/contact-imports/${importId}/errors`}
+            download="errors.csv"
+            size="sm"
+          >
+            {texts.all}
+          </Anchor>
+        </>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import { expectAccessible, expectLightScripts, requiresChromium } from '../support/chromium.ts';
+import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
+
+const FROM = '+886223456789';
+const LIST = ['Name;Phone;City', 'Ada;0912 345 678;Taipei', '"Bo; b";not a number;', 'Cy;0922 333 444;'];
+const PHONE = { width: 390, height: 844 };
+
+describe('Campaigns', requiresChromium, () => {
+  let own: ConsoleService;
+  let projectId: string;
+  beforeAll(async () => {
+    own = await sharedConsole();
+    ({ id: projectId } = await own.send('POST', '/v1/projects', { name: 'Clinic' }));
+    await own.send('POST', `/v1/projects/${projectId}/trunks`, {
+      name: 'Carrier',
+      host: '127.0.0.1',
+      port: 9,
+    });
+    await own.send('POST', `/v1/projects/${projectId}/phone-numbers`, { number: FROM });
+  });
+
+  test('A list is dropped, its wrong row is told, and the campaign is started and paused', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/campaigns`);
+    await page.getByText('No campaign yet').waitFor();
+    await expectLightScripts(page);
+    await page.getByRole('button', { name: 'Create a campaign' }).click();
+    await page.getByLabel('Name').fill('Renewals');
+    await page.getByRole('combobox', { name: 'From numbers' }).click();
+    await page.getByRole('option', { name: FROM }).click();
+    await page.getByLabel('Hours', { exact: true }).selectOption('Other hours');
+    await page.getByRole('button', { name: 'Mon 08:00' }).click();
+    await page.getByText('Mon 08:00–18:00').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Create the campaign' }).click();
+
+    await page.getByRole('heading', { name: 'Renewals' }).waitFor();
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('alert').getByText('It has no contacts to call').waitFor();
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'list.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(LIST.join('\n')),
+    });
+    await page.getByRole('cell', { name: 'Bo; b' }).waitFor();
+    expect(await page.getByLabel('Column with the number').inputValue()).toBe('Phone');
+    await page.getByRole('button', { name: 'Import the contacts' }).click();
+    await page.getByText('3 rows: 2 added, 1 skipped').waitFor();
+    await page.getByRole('row', { name: /^2 Invalid number/ }).waitFor();
+    await page.getByText('0 of 2 contacts are finished').waitFor();
+    await page.getByRole('region', { name: 'What goes out when' }).getByText('+886912345678').waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByText('Running').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Paused').waitFor();
+    await page.getByRole('button', { name: 'Remove +886922333444' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('row', { name: '+886922333444 Skipped Removed' }).waitFor();
+    // The start without contacts.
+    expect(problems.filter((problem) => !/\b409\b/.test(problem))).toEqual([]);
+  });
+
+  test('A number is listed as never called, found and removed', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/campaigns`);
+    await page.getByRole('tab', { name: 'Do not call' }).click();
+    await page.getByText('No number is listed').waitFor();
+    await page.getByLabel('Numbers to add').fill('+886912345678\n0912 345 678\n');
+    await page.getByRole('button', { name: 'Add to the list' }).click();
+    await page.getByText('1 added, 1 were listed already').waitFor();
+    await page.getByLabel('Look a number up').fill('0912345678');
+    await page.keyboard.press('Enter');
+    await page.getByText('+886912345678 has been listed since').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Remove +886912345678' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No number is listed').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('In Chinese, dark and on a telephone', async () => {
+    const path = `/v1/projects/${projectId}`;
+    const { key } = await own.send('POST', `${path}/api-keys`, { name: 'test', kind: 'secret' });
+    const campaign = await own.send('POST', `${path}/campaigns`, { name: 'Renewals' }, key);
+    const contacts = [{ toNumber: '+886912345678' }, { toNumber: 'none' }];
+    await own.send('POST', `${path}/campaigns/${campaign.id}/contacts`, { contacts }, key);
+    const { page, problems } = await own.open(`/projects/${projectId}/campaigns`, {
+      locale: 'zh-TW',
+      colorScheme: 'dark',
+      viewport: PHONE,
+    });
+    await page.getByRole('button', { name: '建立外撥活動' }).click();
+    await page.getByLabel('時段', { exact: true }).selectOption('其他時段');
+    await page.getByRole('button', { name: '週一 08:00' }).waitFor();
+    await expectAccessible(page);
+    await page.goto(`${own.service.url}/console/projects/${projectId}/campaigns/${campaign.id}`);
+    await page.getByText('1 位聯絡人中有 0 位已結束').waitFor();
+    await page.getByRole('region', { name: '撥出的時間' }).waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    expect(problems).toEqual([]);
+  });
+});
