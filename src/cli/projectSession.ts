@@ -1,4 +1,5 @@
-import { type AdminOptions, type AdminSession, sessionOver } from './adminCommand.ts';
+import type { Command } from 'commander';
+import { type AdminOptions, type AdminSession, sessionOver, withAdminOptions } from './adminCommand.ts';
 import { type CliContext, CommandError, EXIT } from './command.ts';
 import { connect } from './connection.ts';
 
@@ -11,6 +12,15 @@ export interface ProjectSession extends AdminSession {
 export interface ProjectOptions extends AdminOptions {
   readonly project?: string;
   readonly key?: string;
+}
+
+/** Adds the options of every command about one project. */
+export function ofProject(command: Command): Command {
+  return withAdminOptions(
+    command
+      .option('--project <id>', 'id of the project (default: CALLWAY_PROJECT)')
+      .option('--key <key>', 'a key of the project (default: CALLWAY_KEY, or the admin token)'),
+  );
 }
 
 /**

@@ -3,26 +3,19 @@ import { dirname, join, parse } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { type ListedRun, listedRun, type TestRun, testRun } from '../../testing/runs/testRun.ts';
-import { type AdminOptions, withAdminOptions } from '../adminCommand.ts';
+import type { AdminOptions } from '../adminCommand.ts';
 import { parseResponse } from '../apiClient.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from '../command.ts';
-import { openProject, type ProjectSession } from '../projectSession.ts';
+import { poll, progressBar, progressLine } from '../progress.ts';
+import { ofProject, openProject, type ProjectOptions, type ProjectSession } from '../projectSession.ts';
 import { table } from '../table.ts';
 import { initSuites, pullSuites, pushSuites } from '../testFiles.ts';
 
 const POLL_MS = 500;
-/** The longest time that the service may be unavailable during a run. */
-const PATIENCE_MS = 60_000;
-const BAR_CHARACTERS = 24;
 const DEFAULT_FOLDER = 'callway-tests';
 
 const suiteData = z.object({ id: z.string(), name: z.string() });
 const runData = z.object({ data: testRun });
-
-interface ProjectOptions extends AdminOptions {
-  readonly project?: string;
-  readonly key?: string;
-}
 
 interface RunOptions extends ProjectOptions {
   readonly repeat?: number;
@@ -183,23 +176,11 @@ async function runSuite(
   const channel = phone ? 'phone' : undefined;
   const given = { repeat, concurrency, seed, baselineRunId, version, channel, ...variant };
   const started = await api.request('POST', `${path}/test-suites/${suite.id}/runs`, given);
-  let { data: run } = parseResponse(runData, started, connection);
-  const progress = progressBar(context, options);
-  let polledMs = performance.now();
-  while (run.endedAt === null) {
-    progress(run);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    try {
-      run = parseResponse(runData, await api.request('GET', `${path}/test-runs/${run.id}`), connection).data;
-      polledMs = performance.now();
-    } catch (error) {
-      // The run goes on while a node of the service is replaced.
-      const isAway = error instanceof CommandError && error.exitCode === EXIT.unavailable;
-      if (!isAway || performance.now() - polledMs > PATIENCE_MS) throw error;
-    }
-  }
-  progress(run);
-  return run;
+  const { id } = parseResponse(runData, started, connection).data;
+  const read = async () =>
+    parseResponse(runData, await api.request('GET', `${path}/test-runs/${id}`), connection).data;
+  const onValue = runProgress(context, options);
+  return await poll(read, { everyMs: POLL_MS, isOver: ({ endedAt }) => endedAt !== null, onValue });
 }
 
 async function findSuite({ api, path }: ProjectSession, nameOrId: string) {
@@ -228,15 +209,13 @@ async function lastRun(
   return data.find(({ endedAt, status }) => endedAt !== null && status !== 'canceled');
 }
 
-/** Shows the progress on the error stream, so that the output stays clean; only on a terminal. */
-function progressBar({ writeError, isTerminal }: CliContext, { json }: AdminOptions): (run: TestRun) => void {
-  if (!isTerminal || json) return () => undefined;
+/** Returns what shows the progress of a run. */
+function runProgress(context: CliContext, options: AdminOptions): (run: TestRun) => void {
+  const show = progressLine(context, options);
   return ({ cases, endedAt }) => {
     const plays = cases.flatMap(({ runs }) => runs);
     const done = plays.filter(({ status }) => status !== 'queued' && status !== 'running').length;
-    const filled = Math.round((done / Math.max(1, plays.length)) * BAR_CHARACTERS);
-    const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_CHARACTERS - filled)}`;
-    writeError(`\r${bar} ${done} of ${plays.length}${endedAt === null ? '' : '\n'}`);
+    show?.(`${progressBar(done, plays.length)} ${done} of ${plays.length}`, endedAt !== null);
   };
 }
 
@@ -270,14 +249,6 @@ function resultTable({ cases, comparison, status, summary, id, seed }: TestRun):
     `\n${status}: ${passed} passed, ${failed} failed, ${flaky} flaky, ${errors} errors (run ${id}, seed ${seed}).\n`,
     compared,
   ].join('');
-}
-
-function ofProject(command: Command): Command {
-  return withAdminOptions(
-    command
-      .option('--project <id>', 'id of the project (default: CALLWAY_PROJECT)')
-      .option('--key <key>', 'a key of the project (default: CALLWAY_KEY, or the admin token)'),
-  );
 }
 
 function withFolder(command: Command): Command {
