@@ -6,6 +6,8 @@ import { failureReason } from './connectionFailure.ts';
 
 /** Longer than the service waits for its database. */
 const TIMEOUT_MILLISECONDS = 30_000;
+/** A file over a slow line. */
+const UPLOAD_TIMEOUT_MILLISECONDS = 30 * 60_000;
 const PAGE_SIZE = 200;
 
 const errorBody = z.object({
@@ -20,6 +22,7 @@ const page = z.object({
 
 export interface ApiClient {
   /**
+   * @param body - Sent as JSON; a form as it is.
    * @returns The response's JSON; undefined for an empty response.
    * @throws {CommandError} When the service does not respond, or refuses the request.
    */
@@ -81,7 +84,8 @@ async function send(
   path: string,
   body: unknown,
 ): Promise<Response> {
-  const json = body === undefined ? undefined : JSON.stringify(body);
+  const form = body instanceof FormData ? body : undefined;
+  const json = form || body === undefined ? undefined : JSON.stringify(body);
   try {
     return await fetchImpl(url + path, {
       method,
@@ -89,9 +93,9 @@ async function send(
         authorization: `Bearer ${token}`,
         ...(json === undefined ? {} : { 'content-type': 'application/json' }),
       },
-      body: json,
+      body: form ?? json,
       redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
+      signal: AbortSignal.timeout(form ? UPLOAD_TIMEOUT_MILLISECONDS : TIMEOUT_MILLISECONDS),
     });
   } catch (error) {
     throw new CommandError(

@@ -7,9 +7,14 @@ export interface CliContext {
   readonly writeError: (text: string) => void;
   /** Whether `writeError` writes to a terminal. Default: no. */
   readonly isTerminal?: boolean;
+  /** Has a listener called at the first Ctrl-C, which then ends nothing by itself. */
+  readonly onInterrupt?: (listener: () => void) => void;
 }
 
-/** Exit codes, after sysexits(3). `refused` means that the service refused a request, or that a check failed. */
+/**
+ * Exit codes, after sysexits(3); `interrupted` is a shell's own for Ctrl-C. `refused` means that the service refused a
+ * request, or that a check failed.
+ */
 export const EXIT = {
   ok: 0,
   refused: 1,
@@ -17,6 +22,7 @@ export const EXIT = {
   unavailable: 69,
   noPermission: 77,
   configuration: 78,
+  interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

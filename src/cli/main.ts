@@ -7,4 +7,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   write: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),
   isTerminal: process.stderr.isTTY === true,
+  onInterrupt: (listener) => process.once('SIGINT', listener),
 });

@@ -4,6 +4,7 @@ import { packageVersion } from '../base/packagePath.ts';
 import { OtherBuildError } from '../infra/postgres/connection/migrate.ts';
 import { withLeadingAdminOptions } from './adminCommand.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from './command.ts';
+import { campaignCommands } from './commands/campaign.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { keyCommands } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
@@ -35,6 +36,9 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     exitCode = code;
   });
   testCommands(program, context, (code) => {
+    exitCode = code;
+  });
+  campaignCommands(program, context, (code) => {
     exitCode = code;
   });
   streamCheckCommand(program, context, (code) => {

@@ -12,6 +12,8 @@ const TRANSIENT = new Set([
   'Immediate',
   'FSReqCallback',
   'FSReqPromise',
+  // Node keeps one for the next file that is read as a Blob.
+  'FileHandleReadWrap',
   'GetAddrInfoReqWrap',
   'CloseReq',
   'TTYWrap',

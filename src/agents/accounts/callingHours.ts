@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { timezone } from '../fields.ts';
 
-const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const MOST_WINDOWS = 100;
 const MOST_EXCEPTIONS = 1_000;
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
