@@ -91,6 +91,4 @@ export interface ContactImportStore {
   advance(id: string, step: ImportStep): Promise<boolean>;
   /** Ends a running import, whose file is then removed. @param reason - Why it failed; null when it is done. */
   end(id: string, reason: string | null, at: string): Promise<void>;
-  /** Ends the running imports of a campaign, in the transaction that ends it. */
-  endOf(campaignId: string, reason: string, at: string): Promise<void>;
 }

@@ -10,12 +10,12 @@ import { storableText } from '../sql/storable.ts';
 
 const IMPORT_COLUMNS = `id, project_id, campaign_id, file_key, file_type, mapping, status, reason, rows, accepted, skipped,
   attempts, created_at, ended_at`;
-/** Ends running imports; their files are removed as those of removed datasets are. $1 the reason, $2 the time, $3 the id. */
-const END = (column: 'id' | 'campaign_id') => `
+/** Ends a running import; its file is removed as those of removed datasets are. $1 is the reason, $2 the time, $3 the id. */
+const END = `
   WITH ended AS (
     UPDATE contact_imports SET status = CASE WHEN $1::text IS NULL THEN 'done' ELSE 'failed' END, reason = $1, ended_at = $2,
       next_at = NULL
-    WHERE ${column} = $3 AND status = 'running' RETURNING file_key
+    WHERE id = $3 AND status = 'running' RETURNING file_key
   )
   INSERT INTO file_removals (file_key) SELECT file_key FROM ended ON CONFLICT DO NOTHING`;
 
@@ -75,10 +75,7 @@ export function contactImportStore(database: Queryable): ContactImportStore {
       return true;
     },
     async end(id, reason, at) {
-      await database.query(END('id'), [reason, at, id]);
-    },
-    async endOf(campaignId, reason, at) {
-      await database.query(END('campaign_id'), [reason, at, campaignId]);
+      await database.query(END, [reason, at, id]);
     },
   };
 }

@@ -106,6 +106,17 @@ test('A sheet is read; numbers that lost their plus sign are those of the from n
   });
 });
 
+test('A campaign that was canceled takes no file, and ends the import of one', async () => {
+  const one = await draft();
+  const started = await one.send('Phone,Id\n0912345678,1\n');
+  const { importId } = (await started.json()) as { importId: string };
+  const key = one.project.developerKey;
+  expect((await gateway().api('POST', `${one.path}/cancel`, { key })).status).toBe(200);
+  const read = async () => (await one.get(`/contact-imports/${importId}`)).body.status;
+  await expect.poll(read, WAIT).not.toBe('running');
+  expect((await one.send('Phone,Id\n0912345679,1\n')).status).toBe(409);
+});
+
 test('A file without the named column, and one that is damaged, fail with the reason', async () => {
   const one = await draft();
   expect((await one.import('Tel,Id\n0912345678,1\n')).body).toMatchObject({
