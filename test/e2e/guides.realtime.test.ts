@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -20,6 +21,7 @@ const CLINIC: Readonly<Record<string, object | undefined>> = {
 /** How the phones of the guides react. */
 const PHONES: Readonly<Record<string, BehaviourInput>> = {
   '0912345678': { kind: 'answers', afterMs: 0, script: [{ do: 'listen' }, { do: 'hang_up' }] },
+  '+886912345681': { kind: 'refuses', sipCode: 603 },
   '+886912345680': { kind: 'answers', afterMs: 0, script: [], stays: true },
   '+886912345678': { kind: 'answers', afterMs: 0, script: [{ do: 'listen' }, { do: 'hang_up' }] },
   '+886912345679': {
@@ -29,6 +31,9 @@ const PHONES: Readonly<Record<string, BehaviourInput>> = {
     stays: true,
   },
 };
+
+/** The command line from its source; what it says of its progress is part of what a reader sees. */
+const CALLWAY = ['tsx/esm', '../../src/cli/main.ts'].map((file) => fileURLToPath(import.meta.resolve(file)));
 
 const installation = await phoneInstallation({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' });
 const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
@@ -57,10 +62,20 @@ afterAll(async () => {
 async function newReader(): Promise<GuideReader> {
   const { gateway } = installation();
   const project = await gateway.createProject();
+  // Guides are followed at night too.
+  await gateway.api('PATCH', project.path, { body: { callingHours: null } });
   return {
     folder: folder.path,
-    env: { API: gateway.url + project.path, KEY: project.secretKey, ADMIN_TOKEN: gateway.adminToken },
+    env: {
+      API: gateway.url + project.path,
+      KEY: project.secretKey,
+      ADMIN_TOKEN: gateway.adminToken,
+      CALLWAY_URL: gateway.url,
+      CALLWAY_PROJECT: project.id,
+      CALLWAY_KEY: project.secretKey,
+    },
     replace: [
+      ['npx callway', `2>&1 node --import ${CALLWAY.join(' ')}`],
       ['http://127.0.0.1:3000', gateway.url],
       ['ws://127.0.0.1:3000', gateway.url.replace('http', 'ws')],
       ['https://clinic.example.com/mcp', mcp.url],
@@ -87,6 +102,7 @@ describe('Each command of the guide prints what the guide shows:', { timeout: TI
     'webhooks.md',
     'personal-data.md',
     'lawful-calling.md',
+    'call-a-list.md',
     'test-cases.md',
   ])('%s', async (name) => {
     const guide = readGuide(name);
