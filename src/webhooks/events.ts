@@ -148,6 +148,8 @@ const exampleCall = {
   durationMs: 42_180,
   sip: { code: 200, reason: 'OK' },
   answeringMachine: 'human',
+  campaignId: null,
+  contactId: null,
   metadata: { order: 4711 },
   externalId: 'order-4711',
   dynamicVariables: { customerName: 'Ada' },

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { watchFunctions } from '../support/calledFunctions.ts';
-import { COSTLY_REQUESTS, COSTLY_TURNS, HI, pathway, VARIABLES } from '../support/costlyWork.ts';
+import { COSTLY_REQUESTS, COSTLY_TURNS, HI, VARIABLES } from '../support/costlyWork.ts';
 import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
 import { longestTaskMs, threadTime } from '../support/mainThreadTime.ts';
 import { type ScriptedUpstream, saying, startScriptedUpstream } from '../support/scriptedUpstream.ts';
@@ -23,37 +22,18 @@ const WINDOWS = 7;
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 let victim: TestProject;
-/** Functions of the engines of templates and expressions. */
-const called = { atStart: new Set<string>(), inFirstTurn: new Set<string>() };
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream({ steps: saying('Good day.') });
-  const watch = await watchFunctions(/liquidjs|json-logic-engine/);
   gateway = await startTestGateway({
     env: { OPENAI_BASE_URL: upstream.baseUrl, RATE_LIMIT_PER_MINUTE: '0' },
   });
-  called.atStart = await watch.take();
-  const { other, session_id } = await createOther(pathway(ORDINARY_PROMPT, ORDINARY_CONDITION));
-  expect(await chat(other, { session_id })).toBe(200);
-  called.inFirstTurn = await watch.take();
-  watch.stop();
   victim = await gateway.createProject();
   await chats(TURNS);
 });
 afterAll(async () => {
   await gateway.stop();
   await upstream.close();
-});
-
-const ORDINARY_PROMPT = `Today is {{ "2026-01-01" | date: "%A" }}. {% if text %}Help {{ customer.name }}.{% endif %}
-{% for one in list limit: 3 %}{{ one | plus: 1 | default: "-" }}{% else %}None.{% endfor %}`;
-const ORDINARY_CONDITION = { or: [{ '==': [{ var: 'text' }, 'b'] }, { '<': [{ var: 'list.0' }, 0] }] };
-
-test('No project pays for the compilation of what evaluates its templates and expressions', () => {
-  const { atStart, inFirstTurn } = called;
-  expect(inFirstTurn.size).toBeGreaterThan(50);
-  // Without the warm-up all of them; a few may differ in a process that has run other tests.
-  expect([...inFirstTurn].filter((name) => !atStart.has(name)).length).toBeLessThan(0.1 * inFirstTurn.size);
 });
 
 describe('The event loop is held up by no costly', () => {

@@ -50,6 +50,8 @@ describe('webhook bodies', () => {
           durationMs: 0,
           sip: { code: 486, reason: 'Busy Here' },
           answeringMachine: null,
+          campaignId: null,
+          contactId: null,
           metadata: {},
           externalId: null,
           dynamicVariables: {},

@@ -94,6 +94,7 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
       reportUsage: true,
       callLimits: { ...NO_CALL_LIMITS, maxCallsPerHour: 7 },
       quotas: DEFAULT_QUOTAS,
+      callingHours: null,
       ...at,
     });
     const callLimits = { blockedPrefixes: ['+1900'] };

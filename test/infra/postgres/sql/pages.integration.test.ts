@@ -33,9 +33,9 @@ describe('Pages', () => {
     );
     await run(
       `INSERT INTO calls (id, project_id, session_id, instance_id, direction, status, from_number, to_number, settings,
-         metadata, created_at, hangup_requested)
+         metadata, created_at, hangup_requested, priority)
        SELECT gen_random_uuid(), project_id, session_id, instance_id, 'outbound', 'completed', '', '', '{}', '{}',
-         started_at, false
+         started_at, false, 0
        FROM session_history WHERE project_id = $1 AND started_at >= $2 LIMIT $3`,
     );
     await run(
