@@ -272,4 +272,10 @@ export const ZH_HELP_BY_DESCRIPTION: Readonly<Record<string, string>> = {
     '供應商失敗或緩慢時，依序改用；通話中亦然。',
   'Whether the turn events of the speech recognition count beside silence and words (auto), alone (provider), or not at all (silence). Default: auto.':
     '語音辨識的話輪事件：與沉默及字詞一併採用（auto）、單獨採用（provider），或不採用（silence）。預設：auto。',
+  'What happens with a person on the phone who wants no more calls: the number is put on the project’s do-not-call list before a word is said. null means `{detect: true}`.':
+    '電話中的人表示不要再來電時怎麼做：在說任何話之前，號碼就會加入專案的拒接名單。null 表示 `{detect: true}`。',
+  'Default: true. Find by rule that the person wants no more calls, in English, Chinese, Spanish, German, French and Japanese, whatever the chat model.':
+    '預設：true。以規則判斷對方不要再來電，支援英文、中文、西班牙文、德文、法文與日文，與對話模型無關。',
+  'What the agent says then before the call ends, unless an edge `{event: opt_out}` leads on; a Liquid template with the variables. Default: a sentence in the language of the conversation.':
+    '之後語音代理在通話結束前說的話，除非有 `{event: opt_out}` 的邊繼續；可用變數的 Liquid 範本。預設：以對話語言說的一句話。',
 };
