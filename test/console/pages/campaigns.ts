@@ -7,6 +7,13 @@ const FROM = '+886223456789';
 const LIST = ['Name;Phone;City', 'Ada;0912 345 678;Taipei', '"Bo; b";not a number;', 'Cy;0922 333 444;'];
 const PHONE = { width: 390, height: 844 };
 
+/** What a browser gives for a file that is dropped. */
+const dropOf = (name: string, text: string) => `(() => {
+  const data = new DataTransfer();
+  data.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}, { type: 'text/csv' }));
+  return data;
+})()`;
+
 describe('Campaigns', requiresChromium, () => {
   let own: ConsoleService;
   let projectId: string;
@@ -38,11 +45,8 @@ describe('Campaigns', requiresChromium, () => {
     await page.getByRole('heading', { name: 'Renewals' }).waitFor();
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByRole('alert').getByText('It has no contacts to call').waitFor();
-    await page.locator('input[type=file]').setInputFiles({
-      name: 'list.csv',
-      mimeType: 'text/csv',
-      buffer: Buffer.from(LIST.join('\n')),
-    });
+    const dataTransfer = await page.evaluateHandle(dropOf('list.csv', LIST.join('\n')));
+    await page.getByText('or drop it here').dispatchEvent('drop', { dataTransfer });
     await page.getByRole('cell', { name: 'Bo; b' }).waitFor();
     expect(await page.getByLabel('Column with the number').inputValue()).toBe('Phone');
     await page.getByRole('button', { name: 'Import the contacts' }).click();
@@ -50,6 +54,7 @@ describe('Campaigns', requiresChromium, () => {
     await page.getByRole('row', { name: /^2 Invalid number/ }).waitFor();
     await page.getByText('0 of 2 contacts are finished').waitFor();
     await page.getByRole('region', { name: 'What goes out when' }).getByText('+886912345678').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
     await expectAccessible(page);
 
     await page.getByRole('button', { name: 'Start' }).click();
@@ -80,6 +85,41 @@ describe('Campaigns', requiresChromium, () => {
     expect(problems).toEqual([]);
   });
 
+  test('The calling hours are drawn on a week, with a day without calls, and lifted', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/settings`);
+    const savedHours = async () => (await own.send('GET', `/v1/projects/${projectId}`)).callingHours;
+    await page.getByRole('tab', { name: 'Calling hours' }).click();
+    await page.getByRole('button', { name: 'Sun 08:00', exact: true }).hover();
+    await page.mouse.down();
+    await page.getByRole('button', { name: 'Sun 09:00', exact: true }).hover();
+    await page.mouse.up();
+    await page.getByText('Sun 10:00–21:00').waitFor();
+    await page.getByRole('button', { name: 'Mon 08:00', exact: true }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Space');
+    await page.getByText('Tue 09:00–21:00').waitFor();
+    await page.getByRole('combobox', { name: 'Days without calls' }).fill('2026-12-25');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Orders by the API').check();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save the calling hours' }).click();
+    await page.getByText('The calling hours are saved.').waitFor();
+    expect(await savedHours()).toMatchObject({
+      timezone: 'callee',
+      windows: [
+        { days: ['mon', 'wed', 'thu', 'fri', 'sat'], from: '08:00', to: '21:00' },
+        { days: ['tue'], from: '09:00', to: '21:00' },
+        { days: ['sun'], from: '10:00', to: '21:00' },
+      ],
+      exceptDates: ['2026-12-25'],
+      appliesTo: ['campaign', 'callback', 'api'],
+    });
+    await page.getByRole('switch', { name: /these hours only/ }).click();
+    await page.getByRole('button', { name: 'Save the calling hours' }).click();
+    await expect.poll(savedHours).toBe(null);
+    expect(problems).toEqual([]);
+  });
+
   test('In Chinese, dark and on a telephone', async () => {
     const path = `/v1/projects/${projectId}`;
     const { key } = await own.send('POST', `${path}/api-keys`, { name: 'test', kind: 'secret' });
@@ -95,6 +135,11 @@ describe('Campaigns', requiresChromium, () => {
     await page.getByLabel('時段', { exact: true }).selectOption('其他時段');
     await page.getByRole('button', { name: '週一 08:00' }).waitFor();
     await expectAccessible(page);
+    await page.goto(`${own.service.url}/console/projects/${projectId}/settings`);
+    await page.getByRole('tab', { name: '可撥時段' }).click();
+    await page.getByRole('button', { name: '儲存可撥時段' }).waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     await page.goto(`${own.service.url}/console/projects/${projectId}/campaigns/${campaign.id}`);
     await page.getByText('1 位聯絡人中有 0 位已結束').waitFor();
     await page.getByRole('region', { name: '撥出的時間' }).waitFor();

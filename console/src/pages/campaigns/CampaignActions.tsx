@@ -40,11 +40,11 @@ export function CampaignActions({ projectId, campaign }: { projectId: string; ca
   const api = useApi();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const { id, name, status } = campaign;
+  const { id, name, status, counts } = campaign;
   const path = { projectId, campaignId: id };
   const refresh = () => queries.invalidateQueries({ queryKey: ['campaigns', projectId] });
   const change = useMutation({
-    mutationFn: (transition: 'start' | 'pause' | 'resume') =>
+    mutationFn: ({ transition }: { transition: 'start' | 'pause' | 'resume'; total: number }) =>
       api.POST(`/v1/projects/{projectId}/campaigns/{campaignId}/${transition}`, { params: { path } }),
     onSettled: refresh,
   });
@@ -61,7 +61,10 @@ export function CampaignActions({ projectId, campaign }: { projectId: string; ca
   return (
     <>
       {next && (
-        <Button loading={change.isPending} onClick={() => change.mutate(next)}>
+        <Button
+          loading={change.isPending}
+          onClick={() => change.mutate({ transition: next, total: counts.total })}
+        >
           {texts[next]}
         </Button>
       )}
@@ -75,7 +78,8 @@ export function CampaignActions({ projectId, campaign }: { projectId: string; ca
           {texts.remove}
         </ConfirmButton>
       )}
-      {change.error && (
+      {/* A start that was refused for want of contacts is past once there are some. */}
+      {change.error && change.variables.total === counts.total && (
         <Text c="var(--mantine-color-error)" role="alert" w="100%">
           {reasonOf(change.error)}
         </Text>

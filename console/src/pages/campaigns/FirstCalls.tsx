@@ -1,10 +1,10 @@
-import { List, Text } from '@mantine/core';
+import { List } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { Section } from '../../components/Section.tsx';
 import { formatDateTime } from '../../formats.ts';
-import { textsIn } from '../../texts.ts';
+import { COLON, textsIn } from '../../texts.ts';
 import { type Campaign, fetchContacts } from './campaignData.ts';
 
 const SHOWN = 5;
@@ -38,7 +38,9 @@ export function FirstCalls({ projectId, campaign }: { projectId: string; campaig
       <List size="sm">
         {data.data.map(({ id, toNumber, nextAttemptAt }) => (
           <List.Item key={id}>
-            {toNumber}: <Text span>{timeText(nextAttemptAt)}</Text>
+            {toNumber}
+            {COLON}
+            {timeText(nextAttemptAt)}
           </List.Item>
         ))}
       </List>

@@ -3,6 +3,7 @@ import { Stack, Tabs, Title } from '@mantine/core';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { AuditLog } from './AuditLog.tsx';
+import { CallingHours } from './CallingHours.tsx';
 import { KeySection } from './KeySection.tsx';
 import { ProviderSection } from './ProviderSection.tsx';
 import { UsageSection } from './UsageSection.tsx';
@@ -11,14 +12,22 @@ const texts = textsIn({
   en: {
     title: 'Settings',
     usage: 'Usage and limits',
+    hours: 'Calling hours',
     keys: 'Keys',
     providers: 'Providers',
     audit: 'Audit log',
   },
-  'zh-TW': { title: '設定', usage: '用量與限制', keys: '金鑰', providers: '供應商', audit: '稽核紀錄' },
+  'zh-TW': {
+    title: '設定',
+    usage: '用量與限制',
+    hours: '可撥時段',
+    keys: '金鑰',
+    providers: '供應商',
+    audit: '稽核紀錄',
+  },
 });
 
-/** Keys, providers, limits and what was changed. */
+/** Limits, calling hours, keys, providers, and what was changed. */
 export function SettingsPage() {
   const mayManage = useScope('keys:write');
   return (
@@ -29,12 +38,16 @@ export function SettingsPage() {
       <Tabs defaultValue="usage" keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="usage">{texts.usage}</Tabs.Tab>
+          <Tabs.Tab value="hours">{texts.hours}</Tabs.Tab>
           {mayManage && <Tabs.Tab value="keys">{texts.keys}</Tabs.Tab>}
           {mayManage && <Tabs.Tab value="providers">{texts.providers}</Tabs.Tab>}
           <Tabs.Tab value="audit">{texts.audit}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="usage">
           <UsageSection />
+        </Tabs.Panel>
+        <Tabs.Panel value="hours">
+          <CallingHours />
         </Tabs.Panel>
         <Tabs.Panel value="keys">
           <KeySection />
