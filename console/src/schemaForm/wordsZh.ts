@@ -120,10 +120,6 @@ export const ZH_NAMES: Readonly<Record<string, string>> = {
 export const ZH_HELP: Readonly<Record<string, string>> = {
   engine:
     '電話中：直接聽與說的語音對語音模型，取代語音辨識、對話模型與語音合成；它失敗時（通話中亦然）由後者接手。節點的設定優先於代理的設定，專案的憑證優先於系統的憑證。',
-  optOut: '電話中的人不願再接到來電時：在說出任何話之前，先將號碼列入專案的勿撥名單。',
-  detect: '預設開啟。依規則辨識英文、中文、西班牙文、德文、法文與日文的拒絕來電，與對話模型無關。',
-  confirm:
-    '代理在結束通話前說的話，除非有 opt_out 事件的連線；為含變數的 Liquid 範本。預設為對話語言的一句話。',
   title: '節點在編輯器、事件與模型中的名稱。',
   prompt: '代理在此節點的指示，為含變數的 Liquid 範本。「say」節點會直接說出此文字。',
   tools: '模型在此節點可呼叫的工具。「say」與「condition」節點不用模型，故不適用。',
