@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible, expectLightScripts, requiresChromium } from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 
-const FROM = '+886223450001';
+const FROM = '+886223450077';
 const LIST = ['Name;Phone;City', 'Ada;0912 345 678;Taipei', '"Bo; b";not a number;', 'Cy;0922 333 444;'];
 const PHONE = { width: 390, height: 844 };
 
