@@ -73,8 +73,13 @@ const RULES: readonly Rule[] = [
     `\\b(?:don't|do not|never) (?:ever )?(?:call|phone|contact) (?:me|us|this number)(?= (?:please|at all|at this number)$|$)`,
   ),
   english(
-    `\\b(?:take|remove|delete|get|strike|drop|scratch) (?:me|us|my (?:phone |telephone |cell |mobile )?(?:number|name|details|information|info)|this number|our number) (?:off|from|out of|off of) (?:of )?(?:your|the|this|that|these|any|all|all your|all of your) (?:damn |stupid |fucking |whole )?${LIST}\\b`,
+    `\\b(?:take|remove|delete|get|strike|drop|scratch) (?:me|us|my (?:phone |telephone |cell |mobile )?(?:number|name|details|information|info)|this number|our number) (?:off|from|out of|off of) (?:of )?(?:your|the|this|that|these|any|all|all your|all of your) (?:whole |stupid |damn |internal |company )?${LIST}\\b`,
     LISTED,
+  ),
+  english(`^(?:please )?(?:just )?(?:remove|delete) me(?: please)?$`, NONE),
+  english(
+    `(?:^|\\b(?:please|you|now|and|to) )(?:stop|end|cancel) all (?:of )?(?:these |your |the |future |further )?(?:phone |sales |marketing )?calls(?: (?:to (?:me|us|this number|my number)|please|now))*$`,
+    NONE,
   ),
   english(
     `\\b(?:remove|delete|erase) (?:my|this|our) (?:phone |telephone |cell |mobile )?number(?= (?:please|now|immediately|right now|right away)$|$)`,
@@ -83,7 +88,11 @@ const RULES: readonly Rule[] = [
     `\\b(?:put|add|place) (?:me|us|my (?:phone )?number|this number) (?:on|to|onto) (?:your|the|a|that) (?:internal |company |national )?(?:do not call|don't call|no call)\\b`,
   ),
   english(
-    `\\bi (?:don't|do not|no longer) (?:want|wish)(?: any| for)? (?:(?:you|you guys|you people|anyone|anybody|your company) (?:to (?:call|contact|phone|ring)|calling|contacting) (?:me|us)|to be (?:called|contacted|phoned)|(?:to (?:get|receive) )?(?:any ?more |any |these |your |further |more |future )+(?:phone |sales |marketing )?calls)\\b`,
+    `\\b(?:i want to be|i'd like to be|i would like to be|i should be) (?:put )?on (?:your|the) (?:\\w+ )?do not call\\b|\\bthis is (?:a|my) do not call request\\b`,
+    NONE,
+  ),
+  english(
+    `\\bi (?:don't|do not|no longer) (?:want|wish)(?: any| for)? (?:(?:you|you guys|you people|anyone|anybody|your company) (?:to (?:call|contact|phone|ring)|calling|contacting) (?:me|us)|to be (?:called|contacted|phoned)|(?:to (?:get|receive) )?(?:(?:any|anymore|these|your|further|more|future) ){1,4}(?:phone |sales |marketing )?calls)\\b`,
     { ...ENGLISH, before: /\bif $/ },
   ),
   english(
@@ -175,6 +184,7 @@ const RULES: readonly Rule[] = [
       after: /^(?:错|錯|断|斷|游戏|遊戲|车|車|开|開)/,
     },
   ),
+  other(/(?:不要|别|別|停止|请勿|請勿)(?:来|來)?(?:骚扰|騷擾)我(?:们|們)?/gu),
   other(/(?:停止|别|別|不要)(?:给我|給我)(?:打电话|打電話|来电|來電)了?(?=$|好吗|好嗎|谢谢|謝謝|,|，)/gu),
   other(
     /(?:把)?我(?:的)?(?:电话|電話|号码|號碼|手机号|手機號碼|电话号码|電話號碼|名字|资料|資料)?(?:从|從|自)?(?:你们|你們|您们|您們|贵公司|貴公司|你|您)?(?:的)?(?:拨打|撥打|电话|電話|客户|客戶|营销|行銷)?(?:名单|名單|列表|清单|清單|数据库|資料庫)(?:中|里|裡|上)?(?:删除|刪除|删掉|刪掉|移除|去掉|拿掉|除名)/gu,

@@ -34,6 +34,14 @@ Get me off your call list
 Take my name off the list
 Can you take us off your list please
 Put me on your do not call list
+Put me on your internal do-not-call list
+I want to be on your company do not call list
+This is a do not call request
+Remove me.
+Stop all calls
+End all calls to this number
+Please cancel all future calls
+Get me off your stupid list
 Add my number to the do-not-call list
 I don't want you to call me
 I do not want any more calls
@@ -55,6 +63,7 @@ Yeah, no. Stop calling me, okay?
 不要再联系我
 請勿再聯絡我
 不要再骚扰我
+不要骚扰我
 別再打來了
 停止给我打电话
 把我从名单中删除
@@ -224,11 +233,20 @@ Je ne veux pas ça
 リストを見せてください
 やめてください
 明日電話して
-もう少し待って`;
+もう少し待って
+Remove me from the appointment on Monday
+Stop
+Cancel my calls for Monday
+I'm not interested`;
 
 const lines = (text: string) => text.trim().split('\n');
 
 test('Wishes for no more calls are told from others', () => {
   expect(lines(WISHES).filter((text) => !saysOptOut(text))).toEqual([]);
   expect(lines(OTHERS).filter(saysOptOut)).toEqual([]);
+});
+
+test('Words that are repeated without end are no wish, and cost no time', () => {
+  for (const words of ['any more ', 'please ', 'take me off '])
+    expect(saysOptOut(`I don't want ${words.repeat(2_000)}`)).toBe(false);
 });
