@@ -23,7 +23,7 @@ const MAX_JUDGED = 1_000;
 const MAX_GIVEN_CHARACTERS = 16_384;
 
 const DEFAULT_PACING = { maxConcurrent: 5, callsPerMinute: 30 };
-/** In minutes: a busy line is soon free, a machine answers until somebody is at home. */
+/** In minutes: a busy line is soon free; where a machine answers, the person is out for hours. */
 const DEFAULT_RULES: readonly RetryRule[] = [
   { outcomes: ['busy'], afterMinutes: 15 },
   { outcomes: ['no_answer'], afterMinutes: 120 },
@@ -161,7 +161,7 @@ export interface Campaign extends CampaignSettings {
   readonly name: string;
   readonly description: string | null;
   readonly status: CampaignStatus;
-  /** Why it has this status, where nobody has asked for it. */
+  /** The reason of a status that no request has set. */
   readonly statusReason: string | null;
   /** The hours of its project, as they are now. */
   readonly callingHours: CallingHours | null;

@@ -17,7 +17,7 @@ const call = {
 const campaign = z.object({
   campaignId: z.string(),
   name: z.string(),
-  statusReason: z.string().optional().describe('Why, where nobody has asked for it.'),
+  statusReason: z.string().optional().describe('The reason of a status that no request has set.'),
 });
 
 const turn = z
