@@ -671,11 +671,22 @@ CREATE TABLE campaigns (
   status_reason text,
   -- What its user has set beside name and description.
   settings json NOT NULL,
+  -- Contacts by status.
   pending integer NOT NULL DEFAULT 0,
   calling integer NOT NULL DEFAULT 0,
   waiting integer NOT NULL DEFAULT 0,
   done integer NOT NULL DEFAULT 0,
   skipped integer NOT NULL DEFAULT 0,
+  -- Contacts by the outcome of their last attempt that has ended.
+  answered integer NOT NULL DEFAULT 0,
+  machine integer NOT NULL DEFAULT 0,
+  screening integer NOT NULL DEFAULT 0,
+  busy integer NOT NULL DEFAULT 0,
+  no_answer integer NOT NULL DEFAULT 0,
+  declined integer NOT NULL DEFAULT 0,
+  invalid_number integer NOT NULL DEFAULT 0,
+  failed integer NOT NULL DEFAULT 0,
+  canceled integer NOT NULL DEFAULT 0,
   -- How many calls were placed; the next one's from number follows from it.
   placed bigint NOT NULL DEFAULT 0,
   -- When the pacing allows the next call; null before the first.

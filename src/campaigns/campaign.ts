@@ -4,6 +4,7 @@ import { type CallingHours, type CallingWindow, callingWindows } from '../agents
 import { timezone } from '../agents/fields.ts';
 import { invalid } from '../base/errors.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
+import { CONTACT_OUTCOMES, type ContactOutcome, type ContactStatus } from './contact.ts';
 
 const CAMPAIGN_STATUSES = ['draft', 'running', 'paused', 'completed', 'canceled'] as const;
 export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
@@ -145,15 +146,6 @@ export interface CampaignSettings {
   readonly keepOpen: boolean;
 }
 
-/** The number of contacts by status. */
-interface ContactCounts {
-  readonly pending: number;
-  readonly calling: number;
-  readonly waiting: number;
-  readonly done: number;
-  readonly skipped: number;
-}
-
 /** A campaign, as stored. Times are ISO 8601 in UTC. */
 export interface Campaign extends CampaignSettings {
   readonly id: string;
@@ -165,8 +157,10 @@ export interface Campaign extends CampaignSettings {
   readonly statusReason: string | null;
   /** The hours of its project, as they are now. */
   readonly callingHours: CallingHours | null;
-  /** They change with the contacts. @see shownCampaign */
-  readonly counts: ContactCounts;
+  /** The number of contacts by status. @see shownCampaign */
+  readonly counts: Readonly<Record<ContactStatus, number>>;
+  /** The number of contacts by the outcome of their last attempt that has ended. */
+  readonly outcomes: Readonly<Record<ContactOutcome, number>>;
   /** How many calls were placed. */
   readonly placed: number;
   /** When the pacing allows the next call; null before the first. */
@@ -179,6 +173,10 @@ export interface Campaign extends CampaignSettings {
 }
 
 const count = z.int().min(0);
+const countByOutcome = Object.fromEntries(CONTACT_OUTCOMES.map((outcome) => [outcome, count])) as Record<
+  ContactOutcome,
+  typeof count
+>;
 
 /** A campaign in the API. */
 export const campaignResource = z
@@ -212,6 +210,9 @@ export const campaignResource = z
     counts: z
       .object({ total: count, pending: count, calling: count, waiting: count, done: count, skipped: count })
       .describe('Contacts by status.'),
+    outcomes: z
+      .object(countByOutcome)
+      .describe('Contacts by the outcome of their last attempt that has ended.'),
     createdAt: z.iso.datetime(),
     startedAt: z.iso.datetime().optional(),
     endedAt: z.iso.datetime().optional(),

@@ -19,7 +19,7 @@ interface CampaignChange {
 }
 
 export interface CampaignStore {
-  insert(campaign: Omit<Campaign, 'callingHours'>): Promise<Campaign>;
+  insert(campaign: Omit<Campaign, 'callingHours' | 'counts' | 'outcomes'>): Promise<Campaign>;
   /** @param lock - Blocks other writers, also of its contacts' counts, until the transaction ends. */
   find(projectId: string, id: string, lock?: 'for update'): Promise<Campaign | undefined>;
   list(projectId: string, page: Page): Promise<PageOf<Campaign>>;
@@ -48,8 +48,8 @@ export interface ContactStore {
   list(campaignId: string, filter: ContactFilter, page: Page): Promise<PageOf<Contact>>;
   /** Lists the names of the contacts' variables, sorted. */
   variableNames(campaignId: string, limit: number): Promise<string[]>;
-  /** Stores a contact's status and attempts, and counts it. @param before - Its status until now. */
-  update(contact: Contact, before: ContactStatus): Promise<void>;
+  /** Stores a contact's status and attempts, and counts it. @param before - The contact until now. */
+  update(contact: Contact, before: Contact): Promise<void>;
 }
 
 /** Finds whom a campaign may call next. */

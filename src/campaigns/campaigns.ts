@@ -173,8 +173,8 @@ export class Campaigns {
     const { status } = contact;
     if (isOver(campaign) || status === 'done' || status === 'skipped') return true;
     const removed = { ...contact, skipReason: 'removed' as const };
-    if (status === 'calling') await campaignContacts.update(removed, status);
-    else await campaignContacts.update({ ...removed, status: 'skipped', notBefore: null }, status);
+    if (status === 'calling') await campaignContacts.update(removed, contact);
+    else await campaignContacts.update({ ...removed, status: 'skipped', notBefore: null }, contact);
     // It may have been the last one.
     if (campaign.status === 'running')
       await campaigns.update(campaign, { nextAt: new Date(this.#deps.clock.now()).toISOString() });

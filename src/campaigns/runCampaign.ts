@@ -192,7 +192,7 @@ async function attempt(
   const { callId } = accepted;
   const begun = { callId, at: isoTime(nowMs), outcome: null, endReason: null, durationMs: null };
   const attempts = [...contact.attempts, begun];
-  await stores.campaignContacts.update({ ...contact, status: 'calling', attempts, callId }, contact.status);
+  await stores.campaignContacts.update({ ...contact, status: 'calling', attempts, callId }, contact);
   const pacedMs = campaign.pacedAt === null ? null : Date.parse(campaign.pacedAt);
   const again = nextSlotMs(pacedMs, nowMs, campaign.pacing.callsPerMinute);
   await stores.campaigns.update(campaign, {
@@ -261,7 +261,7 @@ async function changeContact(
     if (!(await lookAgain(campaigns, campaign, nowMs))) return;
     const contact = await campaignContacts.find(campaign.id, id, 'for update');
     if (contact?.status !== 'pending' && contact?.status !== 'waiting') return;
-    await campaignContacts.update({ ...contact, ...change }, contact.status);
+    await campaignContacts.update({ ...contact, ...change }, contact);
   });
 }
 

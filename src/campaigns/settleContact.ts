@@ -53,7 +53,7 @@ async function settle(
   if (!campaign || before?.callId !== call.id) return undefined;
   const end = attemptEnd(call);
   const contact = afterAttempt(before, campaign, call, nowMs);
-  await campaignContacts.update(contact, before.status);
+  await campaignContacts.update(contact, before);
   if (campaign.status !== 'running') return { campaign, contact, isPaused: false };
   const nextAt = new Date(nowMs).toISOString();
   if (end.outcome === 'put_back' || end.outcome === 'do_not_call') {

@@ -35,6 +35,7 @@ export function shownCampaign(campaign: Campaign): CampaignResource {
       left > 0
         ? { total, pending: 0, calling, waiting: 0, done, skipped: skipped + left }
         : { total, ...counts },
+    outcomes: campaign.outcomes,
     createdAt: campaign.createdAt,
     startedAt: campaign.startedAt ?? undefined,
     endedAt: campaign.endedAt ?? undefined,

@@ -6,7 +6,6 @@ import type { CallingWindow } from '../agents/accounts/callingHours.ts';
 import { normalizeNumber } from '../base/values/e164.ts';
 import { phoneNumber } from '../calls/numbers/phoneNumber.ts';
 import { type CampaignResource, campaignResource } from '../campaigns/campaign.ts';
-import { CONTACT_OUTCOMES, type ContactOutcome } from '../campaigns/contact.ts';
 import { type ContactMapping, importResource } from '../campaigns/imports/contactImport.ts';
 import { parseResponse } from './apiClient.ts';
 import { type CliContext, CommandError, EXIT } from './command.ts';
@@ -15,7 +14,7 @@ import type { ProjectOptions, ProjectSession } from './projectSession.ts';
 import { table } from './table.ts';
 
 const IMPORT_POLL_MS = 300;
-/** A campaign takes minutes, and its outcomes are counted for each look at it. */
+/** A campaign takes minutes. */
 const CAMPAIGN_POLL_MS = 2_000;
 
 export interface CampaignRunOptions extends ProjectOptions {
@@ -25,8 +24,6 @@ export interface CampaignRunOptions extends ProjectOptions {
   readonly window?: CallingWindow[];
   readonly watch?: boolean;
 }
-
-type Outcomes = Partial<Record<ContactOutcome, number>>;
 
 /**
  * Creates a campaign, reads a list into it and starts it. If one of these fails, the campaign is removed.
@@ -75,24 +72,19 @@ export async function watchCampaign(
   session: ProjectSession,
   id: string,
   options: CampaignRunOptions,
-): Promise<{ campaign: CampaignResource; outcomes: Outcomes }> {
+): Promise<CampaignResource> {
   const { api, path, connection } = session;
   const show = progressLine(context, options);
   const interrupted = new AbortController();
   context.onInterrupt?.(() => interrupted.abort());
   try {
     return await poll(
-      async () => {
-        const answer = await api.request('GET', `${path}/campaigns/${id}`);
-        const campaign = parseResponse(campaignResource, answer, connection);
-        const isShown = show !== undefined || campaign.status !== 'running';
-        return { campaign, outcomes: isShown ? await countOutcomes(session, id) : {} };
-      },
+      async () =>
+        parseResponse(campaignResource, await api.request('GET', `${path}/campaigns/${id}`), connection),
       {
         everyMs: CAMPAIGN_POLL_MS,
-        isOver: ({ campaign }) => campaign.status !== 'running',
-        onValue: ({ campaign, outcomes }) =>
-          show?.(progressOf(campaign, outcomes), campaign.status !== 'running'),
+        isOver: ({ status }) => status !== 'running',
+        onValue: (campaign) => show?.(progressOf(campaign), campaign.status !== 'running'),
         signal: interrupted.signal,
       },
     );
@@ -105,16 +97,16 @@ export async function watchCampaign(
 }
 
 /** Describes the contacts of a campaign: `3 done, 1 skipped; 2 answered, 1 busy`. */
-export function countsOf({ counts }: CampaignResource, outcomes: Outcomes): string {
+export function countsOf({ counts, outcomes }: CampaignResource): string {
   const { calling, waiting, pending, done, skipped } = counts;
   const statuses = namedCounts({ done, calling, waiting, pending, skipped });
   const called = namedCounts(outcomes);
   return called === '' ? statuses : `${statuses}; ${called}`;
 }
 
-function progressOf(campaign: CampaignResource, outcomes: Outcomes): string {
+function progressOf(campaign: CampaignResource): string {
   const { done, skipped, total } = campaign.counts;
-  return `${progressBar(done + skipped, total)} ${countsOf(campaign, outcomes)}`;
+  return `${progressBar(done + skipped, total)} ${countsOf(campaign)}`;
 }
 
 function namedCounts(counts: Readonly<Record<string, number>>): string {
@@ -122,16 +114,6 @@ function namedCounts(counts: Readonly<Record<string, number>>): string {
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${count} ${name}`)
     .join(', ');
-}
-
-/** Counts the contacts by the outcome of their last attempt. */
-async function countOutcomes({ api, path, connection }: ProjectSession, id: string): Promise<Outcomes> {
-  const counted = z.object({ pagination: z.object({ total: z.int() }) });
-  const totals = CONTACT_OUTCOMES.map(async (outcome) => {
-    const answer = await api.request('GET', `${path}/campaigns/${id}/contacts?limit=1&outcome=${outcome}`);
-    return [outcome, parseResponse(counted, answer, connection).pagination.total];
-  });
-  return Object.fromEntries(await Promise.all(totals));
 }
 
 /** @throws {CommandError} When the file cannot be read. */

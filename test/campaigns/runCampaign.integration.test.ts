@@ -98,7 +98,6 @@ async function created(input: object, rows: readonly ContactInput[]) {
     description: null,
     status: 'paused' as const,
     statusReason: null,
-    counts: { pending: 0, calling: 0, waiting: 0, done: 0, skipped: 0 },
     placed: 0,
     pacedAt: null,
     recentOutcomes: '',
@@ -146,6 +145,21 @@ async function end(callId: string, how: Partial<Call>): Promise<void> {
   } as object);
   if (!call) throw new Error('no live call');
   await settleContact({ ...deps(), wake: async () => undefined }, { ...call, ...how });
+}
+/** Erases a person from the project. */
+async function erase(key: string): Promise<void> {
+  const customer = { projectId: world.projectId, key };
+  await world.customers.requestErasure(customer, {
+    id: uuidV7(),
+    projectId: world.projectId,
+    at: now(),
+    action: 'customer.erased',
+    target: 'x',
+    actor: { kind: 'admin' },
+    details: {},
+    requestId: null,
+  });
+  await world.customers.eraseNext(customer);
 }
 const lastCall = () => placed.at(-1)?.callId ?? '';
 const numbers = () => placed.map(({ toNumber }) => toNumber.slice(-3));
@@ -286,6 +300,28 @@ describe('A running campaign', () => {
     expect(published[0]).toMatchObject({ callId: lastCall(), data: { outcome: 'busy', attempts: 2 } });
   });
 
+  test('counts each contact by its last outcome alone, and an erased one no more', async () => {
+    const retry = { maxAttempts: 2, rules: [{ outcomes: ['busy'], afterMinutes: 0 }] };
+    const id = await running({ retry, pacing: { maxConcurrent: 1, callsPerMinute: 600 } }, rows(3));
+    const outcomes = async () =>
+      Object.entries((await campaignOf(id)).outcomes).filter(([, contacts]) => contacts > 0);
+    const called = async (how: Partial<Call>) => {
+      await pass(id, 1_000);
+      await end(lastCall(), how);
+    };
+    await called({ status: 'busy' });
+    expect(await outcomes()).toEqual([['busy', 1]]);
+    await called({ answeringMachine: 'human' });
+    await called({ status: 'no_answer' });
+    await called({ status: 'no_answer' });
+    expect(await outcomes()).toEqual([
+      ['answered', 1],
+      ['no_answer', 2],
+    ]);
+    await erase(rows(3)[1]?.toNumber ?? '');
+    expect((await outcomes()).reduce((sum, [, contacts]) => sum + contacts, 0)).toBe(2);
+  });
+
   test('stays open for more contacts with keepOpen', async () => {
     const id = await running({ keepOpen: true, pacing: { callsPerMinute: 600 } }, rows(1));
     await pass(id, 10);
@@ -367,21 +403,7 @@ describe('A call of a campaign that waits for a channel', () => {
       const campaign = await stores.campaigns.find(world.projectId, id, 'for update');
       if (campaign) await campaigns().removeContact(stores, campaign, removed?.id ?? '');
     });
-    const customer = { projectId: world.projectId, key: erased?.toNumber ?? '' };
-    const entry = {
-      id: uuidV7(),
-      projectId: world.projectId,
-      at: now(),
-      action: 'customer.erased',
-      target: 'x',
-    };
-    await world.customers.requestErasure(customer, {
-      ...entry,
-      actor: { kind: 'admin' },
-      details: {},
-      requestId: null,
-    });
-    await world.customers.eraseNext(customer);
+    await erase(erased?.toNumber ?? '');
     expect((await campaignOf(id)).counts).toMatchObject({ calling: 1 });
     for (const { callId } of placed) {
       const call = await world.stores.calls.find(world.projectId, callId);

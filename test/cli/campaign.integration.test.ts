@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
+import { CONTACT_OUTCOMES } from '../../src/campaigns/contact.ts';
 import { EXIT } from '../../src/cli/command.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { sharedGateway, type TestProject } from '../support/gateway.ts';
@@ -81,6 +82,7 @@ async function campaigns() {
   return (await gateway().api('GET', `${project.path}/campaigns`, { key: project.developerKey })).body.data;
 }
 
+const OUTCOMES = Object.fromEntries(CONTACT_OUTCOMES.map((outcome) => [outcome, 0]));
 const counts = { total: 2, pending: 0, calling: 0, waiting: 0, done: 0, skipped: 0 };
 
 test('A list is read, its skipped rows are told, and it is watched until it is completed', async () => {
@@ -90,13 +92,13 @@ test('A list is read, its skipped rows are told, and it is watched until it is c
     ['run', list, ...MAP, '--window', 'mon-fri 09:00-18:00', '--window', 'sat 10:00-12:00', '--watch'],
     serviceWith(
       { counts: { ...counts, calling: 1, done: 1 } },
-      { status: 'completed', counts: { ...counts, done: 2 } },
+      { status: 'completed', counts: { ...counts, done: 2 }, outcomes: { ...OUTCOMES, answered: 2 } },
     ),
   );
   expect(err).toMatch(/\nrow 2 +missing_number +\S.*\nrow 4 +duplicate +\S.*\n/);
   expect(err).toMatch(/Started Renewals with 2 contacts\. "callway campaign pause [\w-]{36}" pauses it\.\n/);
   expect(err).toContain(`${'█'.repeat(12)}${'░'.repeat(12)} 1 done, 1 calling`);
-  expect({ code, out }).toEqual({ code: 0, out: 'Renewals is completed: 2 done.\n' });
+  expect({ code, out }).toEqual({ code: 0, out: 'Renewals is completed: 2 done; 2 answered.\n' });
   const [campaign] = await campaigns();
   expect(campaign).toMatchObject({
     name: 'Renewals',

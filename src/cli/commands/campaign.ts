@@ -32,7 +32,7 @@ export function campaignCommands(
           ? 'The project has no campaigns yet. Start one: callway campaign run LIST --map toNumber=COLUMN\n'
           : table([
               ['ID', 'STATUS', 'CONTACTS', 'NAME'],
-              ...campaigns.map((one) => [one.id, statusOf(one), countsOf(one, {}), one.name]),
+              ...campaigns.map((one) => [one.id, statusOf(one), countsOf(one), one.name]),
             ]),
       );
     });
@@ -45,7 +45,7 @@ export function campaignCommands(
         const { api, path, connection, show } = await openProject(context, options);
         const answer = await api.request('POST', `${path}/campaigns/${encodeURIComponent(id)}/${change}`);
         const campaign = parseResponse(campaignResource, answer, connection);
-        show(campaign, () => `${campaign.name} is ${campaign.status}: ${countsOf(campaign, {})}.\n`);
+        show(campaign, () => `${campaign.name} is ${campaign.status}: ${countsOf(campaign)}.\n`);
       });
   }
 }
@@ -76,8 +76,8 @@ function runCommand(group: Command, context: CliContext, setExitCode: (code: Exi
       }
       context.writeError(startedText(campaign));
       const ended = await watchCampaign(context, session, campaign.id, options);
-      session.show({ ...ended, import: list }, () => endedText(ended));
-      if (ended.campaign.status !== 'completed') setExitCode(EXIT.refused);
+      session.show({ campaign: ended, import: list }, () => endedText(ended));
+      if (ended.status !== 'completed') setExitCode(EXIT.refused);
     });
 }
 
@@ -85,10 +85,10 @@ function startedText({ id, name, counts }: CampaignResource): string {
   return `Started ${name} with ${counts.total} contacts. "callway campaign pause ${id}" pauses it.\n`;
 }
 
-function endedText({ campaign, outcomes }: Awaited<ReturnType<typeof watchCampaign>>): string {
+function endedText(campaign: CampaignResource): string {
   const { id, name, status } = campaign;
   const advice = status === 'paused' ? ` "callway campaign resume ${id}" goes on with it.` : '';
-  return `${name} is ${statusOf(campaign)}: ${countsOf(campaign, outcomes)}.${advice}\n`;
+  return `${name} is ${statusOf(campaign)}: ${countsOf(campaign)}.${advice}\n`;
 }
 
 function statusOf({ status, statusReason }: CampaignResource): string {

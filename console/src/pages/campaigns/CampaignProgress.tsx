@@ -1,12 +1,10 @@
 import { Anchor, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 
-import { useApi } from '../../api/apiContext.tsx';
 import { codeText } from '../../codes/codeText.ts';
 import { Section } from '../../components/Section.tsx';
 import { formatNumber } from '../../formats.ts';
 import { textsIn } from '../../texts.ts';
-import { type Campaign, CONTACT_STATUSES, fetchContacts, OUTCOMES, refreshMsOf } from './campaignData.ts';
+import { type Campaign, CONTACT_STATUSES, OUTCOMES } from './campaignData.ts';
 
 const texts = textsIn({
   en: {
@@ -27,8 +25,8 @@ const texts = textsIn({
 
 /** How far a campaign is, by status and by outcome. */
 export function CampaignProgress({ projectId, campaign }: { projectId: string; campaign: Campaign }) {
-  const { id, counts } = campaign;
-  const outcomes = useOutcomeCounts(projectId, campaign);
+  const { id, counts, outcomes } = campaign;
+  const called = OUTCOMES.filter((outcome) => outcomes[outcome] > 0);
   const over = counts.done + counts.skipped;
   return (
     <Section title={texts.title} description={texts.finished(formatNumber(over), formatNumber(counts.total))}>
@@ -41,7 +39,12 @@ export function CampaignProgress({ projectId, campaign }: { projectId: string; c
         label={texts.statuses}
         figures={CONTACT_STATUSES.map((status) => [codeText('contactStatus', status), counts[status]])}
       />
-      {outcomes !== undefined && outcomes.length > 0 && <Figures label={texts.outcomes} figures={outcomes} />}
+      {called.length > 0 && (
+        <Figures
+          label={texts.outcomes}
+          figures={called.map((outcome) => [codeText('contactOutcome', outcome), outcomes[outcome]])}
+        />
+      )}
       {counts.total > 0 && (
         <Anchor href={`/v1/projects/${projectId}/campaigns/${id}/report`} download="report.csv" size="sm">
           {texts.report}
@@ -49,26 +52,6 @@ export function CampaignProgress({ projectId, campaign }: { projectId: string; c
       )}
     </Section>
   );
-}
-
-/** How many contacts had each outcome last; those that none had are left out. */
-function useOutcomeCounts(projectId: string, campaign: Campaign) {
-  const api = useApi();
-  const path = { projectId, campaignId: campaign.id };
-  const hasAttempts = campaign.startedAt !== undefined;
-  const { data } = useQuery({
-    queryKey: ['campaigns', projectId, campaign.id, 'outcomes'],
-    queryFn: () =>
-      Promise.all(
-        OUTCOMES.map(async (outcome) => {
-          const { pagination } = await fetchContacts(api, path, { outcome }, { limit: 1 });
-          return [codeText('contactOutcome', outcome), pagination.total] as const;
-        }),
-      ),
-    enabled: hasAttempts,
-    refetchInterval: refreshMsOf(campaign),
-  });
-  return data?.filter(([, count]) => count > 0);
 }
 
 function Figures({

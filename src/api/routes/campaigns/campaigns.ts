@@ -57,7 +57,6 @@ export function campaignRoutes(app: App, deps: HttpDeps): void {
           description: input.description ?? null,
           status: 'draft',
           statusReason: null,
-          counts: { pending: 0, calling: 0, waiting: 0, done: 0, skipped: 0 },
           placed: 0,
           pacedAt: null,
           recentOutcomes: '',

@@ -1,5 +1,6 @@
 import type { Campaign, CampaignSettings } from '../../../campaigns/campaign.ts';
 import type { CampaignStore } from '../../../campaigns/campaignStore.ts';
+import { CONTACT_OUTCOMES, CONTACT_STATUSES } from '../../../campaigns/contact.ts';
 import type { Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { fieldsOf } from '../sql/rows.ts';
@@ -9,7 +10,7 @@ import { storableJson } from '../sql/storable.ts';
 const COLUMNS = `id, project_id, name, description, status, status_reason, settings, placed::float8 AS placed, paced_at,
   recent_outcomes, created_at, started_at, ended_at,
   (SELECT calling_hours FROM projects WHERE projects.id = project_id) AS calling_hours,
-  json_build_object('pending', pending, 'calling', calling, 'waiting', waiting, 'done', done, 'skipped', skipped) AS counts`;
+  ${countsIn(CONTACT_STATUSES)} AS counts, ${countsIn(CONTACT_OUTCOMES)} AS outcomes`;
 /** Contacts that one statement removes. */
 const REMOVED_AT_ONCE = 5_000;
 
@@ -59,6 +60,11 @@ export function campaignStore(database: Queryable): CampaignStore {
 function toCampaign(row: object): Campaign {
   const { settings, ...fields } = fieldsOf<Campaign & { readonly settings: CampaignSettings }>(row);
   return { ...fields, ...settings };
+}
+
+/** An object of columns that count contacts. */
+function countsIn(columns: readonly string[]): string {
+  return `json_build_object(${columns.map((column) => `'${column}', ${column}`).join(', ')})`;
 }
 
 function settingsOf(campaign: CampaignSettings): CampaignSettings {

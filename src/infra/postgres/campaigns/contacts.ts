@@ -1,7 +1,7 @@
 import { isUuid } from '../../../base/values/ids.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import type { ContactFilter, ContactStore } from '../../../campaigns/campaignStore.ts';
-import { CONTACT_STATUSES, type Contact } from '../../../campaigns/contact.ts';
+import { CONTACT_OUTCOMES, CONTACT_STATUSES, type Contact } from '../../../campaigns/contact.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { queryPage } from '../sql/pages.ts';
 import { fieldsOf } from '../sql/rows.ts';
@@ -68,13 +68,17 @@ export function contactStore(database: Queryable): ContactStore {
          SET status = $2, skip_reason = $3, attempts = $4, outcome = $5, call_id = $6, not_before = $7 WHERE id = $1`,
         [id, status, skipReason, JSON.stringify(attempts), outcome, callId, notBefore],
       );
-      if (status === before) return;
-      await database.query(
-        `UPDATE campaigns SET ${before} = ${before} - 1, ${status} = ${status} + 1 WHERE id = $1`,
-        [campaignId],
-      );
+      const counts = [...moved(before.status, status), ...moved(before.outcome, outcome)];
+      if (counts.length === 0) return;
+      await database.query(`UPDATE campaigns SET ${counts.join(', ')} WHERE id = $1`, [campaignId]);
     },
   };
+}
+
+/** The changes of the columns that count contacts, by their status or outcome. */
+function moved(before: string | null, after: string | null): string[] {
+  if (before === after) return [];
+  return [...(before ? [`${before} = ${before} - 1`] : []), ...(after ? [`${after} = ${after} + 1`] : [])];
 }
 
 /** Removes the contacts that are a person's, by number or `customerId`, in a transaction. */
@@ -87,12 +91,12 @@ export async function removeContacts(transaction: Queryable, projectId: string, 
      ORDER BY id FOR UPDATE`,
     [projectId, key],
   );
-  const counts = CONTACT_STATUSES.map(
-    (status) =>
-      `${status} = ${status} - (SELECT count(*) FROM removed WHERE campaign_id = campaigns.id AND status = '${status}')`,
+  const counts = [...CONTACT_STATUSES, ...CONTACT_OUTCOMES].map(
+    (name) =>
+      `${name} = ${name} - (SELECT count(*) FROM removed WHERE campaign_id = campaigns.id AND '${name}' IN (status, outcome))`,
   );
   await transaction.query(
-    `WITH removed AS (DELETE FROM campaign_contacts WHERE id IN (${found}) RETURNING campaign_id, status)
+    `WITH removed AS (DELETE FROM campaign_contacts WHERE id IN (${found}) RETURNING campaign_id, status, outcome)
      UPDATE campaigns SET ${counts.join(', ')} WHERE id IN (SELECT campaign_id FROM removed)`,
     [projectId, key],
   );

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import { CONTACT_OUTCOMES } from '../../../../src/campaigns/contact.ts';
 import { sharedGateway, type TestProject } from '../../../support/gateway.ts';
 
 const gateway = sharedGateway();
@@ -52,6 +53,7 @@ describe('A campaign', () => {
       pauseWhen: { failedPercent: 80, ofLast: 50 },
       keepOpen: false,
       counts: { total: 0, pending: 0, calling: 0, waiting: 0, done: 0, skipped: 0 },
+      outcomes: Object.fromEntries(CONTACT_OUTCOMES.map((outcome) => [outcome, 0])),
       createdAt: expect.any(String),
     });
   });

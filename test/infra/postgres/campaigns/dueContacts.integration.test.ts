@@ -25,7 +25,6 @@ beforeAll(async () => {
     description: null,
     status: 'running',
     statusReason: null,
-    counts: { pending: 0, calling: 0, waiting: 0, done: 0, skipped: 0 },
     placed: 0,
     pacedAt: null,
     recentOutcomes: '',
