@@ -742,11 +742,12 @@ CREATE INDEX campaign_contacts_of_number ON campaign_contacts (project_id, to_nu
 CREATE INDEX campaign_contacts_of_customer ON campaign_contacts (project_id, customer_id_of(variables))
   WHERE customer_id_of(variables) IS NOT NULL;
 
--- Files that are read into a campaign, or into the project's do-not-call list.
+-- Files that are read into a campaign, or into a do-not-call list.
 CREATE TABLE contact_imports (
   id uuid PRIMARY KEY,
-  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
-  -- Null for the do-not-call list.
+  -- Null for the installation's do-not-call list.
+  project_id uuid REFERENCES projects ON DELETE CASCADE,
+  -- Null for a do-not-call list.
   campaign_id uuid REFERENCES campaigns ON DELETE CASCADE,
   file_key text NOT NULL,
   file_type text NOT NULL CHECK (file_type IN ('csv', 'xlsx')),

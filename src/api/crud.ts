@@ -87,12 +87,10 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
     auditDetails?(created: Created): Details;
     onSaved?: OnSaved<Created>;
     /** Takes a form with a file in place of JSON, and is answered 202, where the scope accepts forms. */
-    readonly form?:
-      | {
-          readonly schema: z.ZodType;
-          run(post: { readonly request: FastifyRequest; readonly reply: FastifyReply }): Promise<object>;
-        }
-      | undefined;
+    readonly form?: {
+      readonly schema: z.ZodType;
+      run(post: { readonly request: FastifyRequest; readonly reply: FastifyReply }): Promise<object>;
+    };
   };
   readonly get?: Operation & {
     run(context: CrudContext): Promise<Item | undefined>;

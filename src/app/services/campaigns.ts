@@ -37,13 +37,15 @@ export function buildCampaigns(
         imports: stores.contactImports,
         transaction: storage.transaction,
         async targetOf({ projectId, campaignId }) {
+          const now = () => new Date(clock.now()).toISOString();
+          if (projectId === null) return doNotCallTarget(null, undefined, now);
           if (campaignId !== null)
             return campaignTarget(
               campaigns,
               requireCampaign(await stores.campaigns.find(projectId, campaignId)),
             );
           const { items } = await stores.phoneNumbers.list(projectId, { limit: 1, offset: 0 });
-          return doNotCallTarget(projectId, items[0]?.number, () => new Date(clock.now()).toISOString());
+          return doNotCallTarget(projectId, items[0]?.number, now);
         },
         parser,
         files,

@@ -29,7 +29,7 @@ export type ImportError = z.infer<typeof importError>;
 export const importResource = z
   .object({
     id: z.uuid(),
-    campaignId: z.uuid().optional().describe('Absent for an import into the do-not-call list.'),
+    campaignId: z.uuid().optional().describe('Absent for an import into a do-not-call list.'),
     status: z.enum(IMPORT_STATUSES),
     reason: z.string().optional().describe('Why it failed. Rows that were accepted before stay.'),
     rows: z.int().describe('Rows that were read so far, without the header.'),
@@ -41,11 +41,12 @@ export const importResource = z
   })
   .meta({ id: 'ContactImport' });
 
-/** A file that is to be read into a campaign or into the do-not-call list. */
+/** A file that is to be read into a campaign or into a do-not-call list. */
 interface NewImport {
   readonly id: string;
-  readonly projectId: string;
-  /** Null for the project's do-not-call list. */
+  /** Null for the installation's do-not-call list. */
+  readonly projectId: string | null;
+  /** Null for a do-not-call list. */
   readonly campaignId: string | null;
   readonly fileKey: string;
   readonly fileType: 'csv' | 'xlsx';
@@ -80,7 +81,7 @@ interface ImportStep {
 export interface ContactImportStore {
   /** Stores a running import, which is due at once. */
   insert(one: NewImport): Promise<void>;
-  find(projectId: string, id: string): Promise<ContactImport | undefined>;
+  find(projectId: string | null, id: string): Promise<ContactImport | undefined>;
   /** Lists errors by row. @param after - The last row that is left out. */
   errors(id: string, after: number, limit: number): Promise<ImportError[]>;
   /** Counts an attempt. @returns Undefined when it has ended, or there is none. */

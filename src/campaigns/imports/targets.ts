@@ -1,4 +1,4 @@
-import type { DoNotCallStore } from '../../calls/numbers/doNotCall.ts';
+import type { DoNotCallStore, ListOwner } from '../../calls/numbers/doNotCall.ts';
 import type { Campaign } from '../campaign.ts';
 import type { CampaignStore, ContactStore } from '../campaignStore.ts';
 import type { Campaigns } from '../campaigns.ts';
@@ -27,12 +27,12 @@ export function campaignTarget(campaigns: Campaigns, campaign: Campaign): Import
 }
 
 /**
- * Adds the numbers of a list to a project's do-not-call list.
+ * Adds the numbers of a list to a do-not-call list.
  *
  * @param fromNumber - A number of the project, in whose country national numbers are read.
  */
 export function doNotCallTarget(
-  projectId: string,
+  owner: ListOwner,
   fromNumber: string | undefined,
   now: () => string,
 ): ImportTarget<TargetStores> {
@@ -49,7 +49,7 @@ export function doNotCallTarget(
         return [];
       });
       return async ({ doNotCall }) => {
-        if (numbers.length > 0) await doNotCall.add(projectId, numbers, { source: 'file', at: now() });
+        if (numbers.length > 0) await doNotCall.add(owner, numbers, { source: 'file', at: now() });
         return skipped;
       };
     },

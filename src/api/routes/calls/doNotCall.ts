@@ -14,24 +14,23 @@ import { importStarted, startImport, withForms } from '../campaigns/imports.ts';
 
 const ADMIN: Access = { kind: 'admin' };
 const FILES =
-  ' Or a form with a table in the part `file`, CSV or XLSX, whose column of numbers the part `mapping` names: `{"toNumber": "Phone"}`; the answer is 202 with an `importId`.';
+  'Or a form with a table in the part `file`, CSV or XLSX, whose column of numbers the part `mapping` names: `{"toNumber": "Phone"}`; the answer is 202 with an `importId`.';
 
 /** The numbers that are not called: each project's list, and the installation's. */
 export async function doNotCallRoutes(app: App, deps: HttpDeps): Promise<void> {
-  await withForms(app, deps, (scope) =>
+  await withForms(app, deps, (scope) => {
     listRoutes(scope, deps, {
       path: '/v1/projects/:projectId/do-not-call',
       allowsAdmin: true,
       whose: 'the project',
       ownerOf: ({ projectId }) => projectId,
-      takesFiles: true,
-    }),
-  );
-  listRoutes(app, deps, {
-    path: '/v1/do-not-call',
-    access: ADMIN,
-    whose: 'the installation, which holds for every project',
-    ownerOf: () => null,
+    });
+    listRoutes(scope, deps, {
+      path: '/v1/do-not-call',
+      access: ADMIN,
+      whose: 'the installation, which holds for every project',
+      ownerOf: () => null,
+    });
   });
 }
 
@@ -41,13 +40,12 @@ interface NumberList {
   readonly allowsAdmin?: boolean;
   readonly whose: string;
   readonly ownerOf: (context: CrudContext) => ListOwner;
-  readonly takesFiles?: boolean;
 }
 
 function listRoutes(
   app: App,
   deps: HttpDeps,
-  { path, access, allowsAdmin, whose, ownerOf, takesFiles }: NumberList,
+  { path, access, allowsAdmin, whose, ownerOf }: NumberList,
 ): void {
   const listed = (context: CrudContext) => ({
     owner: ownerOf(context),
@@ -69,10 +67,10 @@ function listRoutes(
     create: {
       access,
       summary: 'Add numbers that are not called',
-      description: `To the list of ${whose}.${takesFiles ? FILES : ''} Orders to them are 422 \`do_not_call\`, and calls that wait end as \`canceled\` with \`endReason\` \`do_not_call\`; a call in progress goes on. Transfers and participants may be listed numbers: they join a call in progress.`,
+      description: `To the list of ${whose}. ${FILES} Orders to them are 422 \`do_not_call\`, and calls that wait end as \`canceled\` with \`endReason\` \`do_not_call\`; a call in progress goes on. Transfers and participants may be listed numbers: they join a call in progress.`,
       body: doNotCallInput,
       schema: doNotCallAdded,
-      form: takesFiles ? { schema: importStarted, run: (post) => startImport(deps, post, null) } : undefined,
+      form: { schema: importStarted, run: (post) => startImport(deps, post, null) },
       async run(context, { numbers, reason }) {
         const { stores, now, request } = context;
         const owner = ownerOf(context);

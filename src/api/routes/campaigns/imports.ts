@@ -17,59 +17,78 @@ import { audit } from '../../audit.ts';
 import { csvLine } from '../../csv.ts';
 import { acceptForms, cleanFileName, readForm } from '../../forms.ts';
 import { idempotent } from '../../idempotency.ts';
+import type { Access } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
 
-const IMPORT = '/v1/projects/:projectId/contact-imports/:importId';
-const READ = { access: { kind: 'project', scope: 'read' } } as const;
 const FILE_PART = 'file';
 const ERRORS_AT_ONCE = 1_000;
-const importParams = projectParams.extend({ importId: z.string() });
+const importParams = z.object({ importId: z.string() });
 
 /** The answer to a file. */
 export const importStarted = z.object({ importId: z.uuid() });
 
+/** The imports of projects, and those into the installation's do-not-call list. */
 export function importRoutes(app: App, deps: HttpDeps): void {
+  ownedImportRoutes(app, deps, {
+    path: '/v1/projects/:projectId/contact-imports/:importId',
+    access: { kind: 'project', scope: 'read' },
+    params: importParams.extend(projectParams.shape),
+  });
+  ownedImportRoutes(app, deps, {
+    path: '/v1/contact-imports/:importId',
+    access: { kind: 'admin' },
+    params: importParams,
+  });
+}
+
+interface OwnedImports {
+  readonly path: string;
+  readonly access: Access;
+  readonly params: z.ZodType<{ importId: string; projectId?: string }>;
+}
+
+function ownedImportRoutes(app: App, deps: HttpDeps, { path, access, params }: OwnedImports): void {
   const { contactImports } = deps.storage.stores;
-  const find = async ({ projectId, importId }: z.infer<typeof importParams>) => {
+  const find = async ({ projectId = null, importId }: { importId: string; projectId?: string | null }) => {
     const found = await contactImports.find(projectId, importId);
     if (!found) throw notFound('Import');
     return found;
   };
   app.get(
-    IMPORT,
+    path,
     {
-      config: READ,
+      config: { access },
       schema: {
-        ...about('Campaigns', 'Get an import', 'Of contacts, or of numbers of the do-not-call list.'),
-        params: importParams,
+        ...about('Campaigns', 'Get an import', 'Of contacts, or of numbers of a do-not-call list.'),
+        params,
         response: { 200: importResource, ...errors() },
       },
     },
-    async ({ params }) => {
-      const found = await find(params);
+    async (request) => {
+      const found = await find(request.params);
       return shownImport(found, await contactImports.errors(found.id, 0, MAX_SHOWN_ERRORS));
     },
   );
   app.get(
-    `${IMPORT}/errors`,
+    `${path}/errors`,
     {
-      config: { ...READ, isLong: true },
+      config: { access, isLong: true },
       schema: {
         ...about(
           'Campaigns',
           'Get the skipped rows of an import as CSV',
           'All of them, in the order of the file.',
         ),
-        params: importParams,
+        params,
         response: {
           200: { description: 'UTF-8, RFC 4180.', content: { 'text/csv': { schema: z.string() } } },
           ...errors(),
         } as Record<number, object>,
       },
     },
-    async ({ params }, reply) => {
-      const { id } = await find(params);
+    async (request, reply) => {
+      const { id } = await find(request.params);
       const lines = Readable.from(errorLines(deps, id), { objectMode: false });
       return await reply
         .type('text/csv; charset=utf-8')
@@ -127,7 +146,7 @@ export async function withForms(app: App, deps: HttpDeps, routes: (scope: App) =
 /**
  * Stores the file of a form, and starts its import.
  *
- * @param campaignId - Null for the project's do-not-call list.
+ * @param campaignId - Null for the do-not-call list of the project that the path names, else of the installation.
  * @throws {CallwayError} 400 `missing_file`, `invalid_mapping`, `unsupported_file`, 413 `file_too_large`.
  */
 export async function startImport(
@@ -136,7 +155,7 @@ export async function startImport(
   campaignId: string | null,
 ): Promise<z.infer<typeof importStarted>> {
   const { documents } = deps.knowledge;
-  const { projectId } = request.params as z.infer<typeof projectParams>;
+  const { projectId = null } = request.params as Partial<z.infer<typeof projectParams>>;
   const { file, fields } = await readForm(
     request,
     FILE_PART,
@@ -155,7 +174,7 @@ export async function startImport(
     // Stands for the body in the fingerprint of the Idempotency-Key.
     request.body = { mapping, sha256 };
     const { importId } = await idempotent(deps, { request, reply, status: 202 }, async (stores) => {
-      await requireQuota(stores, projectId, 'storedBytes', bytes);
+      if (projectId !== null) await requireQuota(stores, projectId, 'storedBytes', bytes);
       const createdAt = new Date(deps.clock.now()).toISOString();
       await stores.contactImports.insert({
         id,

@@ -1,10 +1,10 @@
+import { isUuid } from '../../../base/values/ids.ts';
 import type {
   ContactImportStore,
   ImportError,
   ImportTask,
 } from '../../../campaigns/imports/contactImport.ts';
 import type { Queryable } from '../connection/database.ts';
-import { projectRows } from '../sql/projectRows.ts';
 import { fieldsOf, insertRow } from '../sql/rows.ts';
 import { storableText } from '../sql/storable.ts';
 
@@ -20,7 +20,6 @@ const END = `
   INSERT INTO file_removals (file_key) SELECT file_key FROM ended ON CONFLICT DO NOTHING`;
 
 export function contactImportStore(database: Queryable): ContactImportStore {
-  const rows = projectRows<object>(database, 'contact_imports', IMPORT_COLUMNS);
   return {
     async insert({ id, projectId, campaignId, fileKey, fileType, mapping, createdAt }) {
       await insertRow(database, 'contact_imports', {
@@ -36,7 +35,11 @@ export function contactImportStore(database: Queryable): ContactImportStore {
       });
     },
     async find(projectId, id) {
-      const row = await rows.find(projectId, id);
+      if (!isUuid(id)) return undefined;
+      const [row] = await database.query<object>(
+        `SELECT ${IMPORT_COLUMNS} FROM contact_imports WHERE id = $1 AND project_id IS NOT DISTINCT FROM $2`,
+        [id, projectId],
+      );
       return row && fieldsOf<ImportTask>(row);
     },
     async errors(id, after, limit) {

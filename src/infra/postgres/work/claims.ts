@@ -6,12 +6,15 @@ import type { Parameter, Queryable } from '../connection/database.ts';
 const OLDEST = 1_000;
 /** Projects that a claim looks at one by one; the next claim continues behind them. */
 const PROJECTS = 1_000;
+/** Comes before all projects. */
 const FIRST_PROJECT = '00000000-0000-0000-0000-000000000000';
+const INSTALLATION = FIRST_PROJECT;
 
 interface ClaimRow {
   /** The claimed job's id; null when nothing was claimed. */
   id: string | null;
-  project_id: string;
+  /** Null for work of the installation, which is found among the oldest alone. */
+  project_id: string | null;
 }
 type OldestRow = ClaimRow & { readonly seen: number; readonly next_due: Date | null };
 type ProjectRow = ClaimRow & { readonly last_project: string | null };
@@ -150,7 +153,7 @@ const claimByProjectOf = (table: ClaimStatement): string => `
   LEFT JOIN claimed ON true ORDER BY next_at`;
 
 function toClaimed({ id, project_id }: ClaimRow): ClaimedWork[] {
-  return id === null ? [] : [{ id, projectId: project_id }];
+  return id === null ? [] : [{ id, projectId: project_id ?? INSTALLATION }];
 }
 
 function leftAfter(

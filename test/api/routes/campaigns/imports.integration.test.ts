@@ -78,20 +78,34 @@ test('A CSV is read into a campaign; what was wrong is told by row, and in a fil
   expect((await one.import(list)).body).toMatchObject({ status: 'done', accepted: 0, skipped: 4 });
 });
 
-test('A list of numbers is read into the do-not-call list', async () => {
-  const one = await draft();
-  const body = new FormData();
-  body.set('mapping', '{"toNumber":"Number"}');
-  body.set('file', new Blob(['Number\n+886 912 345 678\nnone\n+886912345678\n']), 'stop.csv');
-  const headers = { authorization: `Bearer ${one.project.developerKey}` };
-  const url = `${gateway().url}${one.project.path}/do-not-call`;
-  const { importId } = (await (await fetch(url, { method: 'POST', headers, body })).json()) as {
-    importId: string;
-  };
-  const read = async () => (await one.get(`/contact-imports/${importId}`)).body;
-  await expect.poll(read, WAIT).toMatchObject({ status: 'done', accepted: 2, skipped: 1 });
-  expect((await one.get('/do-not-call/+886912345678')).body).toMatchObject({ source: 'file' });
-});
+test.each(['a project', 'the installation'])(
+  'A list of numbers is read into the do-not-call list of %s',
+  async (owner) => {
+    const { project } = await draft();
+    const [path, key] =
+      owner === 'a project' ? [project.path, project.developerKey] : ['/v1', gateway().adminToken];
+    const body = new FormData();
+    body.set('mapping', '{"toNumber":"Number"}');
+    body.set('file', new Blob(['Number\n+886 912 345 678\nnone\n+886912345678\n']), 'stop.csv');
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await fetch(`${gateway().url}${path}/do-not-call`, { method: 'POST', headers, body });
+    const { importId } = (await answer.json()) as { importId: string };
+    const get = async (below: string) => (await gateway().api('GET', `${path}${below}`, { key })).body;
+    await expect
+      .poll(() => get(`/contact-imports/${importId}`), WAIT)
+      .toMatchObject({
+        status: 'done',
+        accepted: 2,
+        skipped: 1,
+      });
+    expect(await get(`/contact-imports/${importId}/errors`)).toContain('2,invalid_number,');
+    expect(await get('/do-not-call/+886912345678')).toMatchObject({ source: 'file' });
+    // Each owner sees its own alone.
+    const other = owner === 'a project' ? '/v1' : project.path;
+    expect((await gateway().api('GET', `${other}/contact-imports/${importId}`)).status).not.toBe(200);
+    await gateway().api('DELETE', `${path}/do-not-call/+886912345678`, { key });
+  },
+);
 
 test('A sheet is read; numbers that lost their plus sign are those of the from number’s country', async () => {
   const one = await draft();
