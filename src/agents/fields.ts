@@ -34,10 +34,10 @@ export function originOf(url: string): string {
 /** Variables that only the service sets, in each session. */
 export const RESERVED_VARIABLES: readonly string[] = ['call', 'channel'];
 
-/** A variable's name in prompts and tools. */
+/** A variable's name in prompts and tools, in any script. */
 export const variableName = z
   .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be letters, digits and underscores, at most 64');
+  .regex(/^[\p{L}_][\p{L}\p{M}\p{N}_]{0,63}$/u, 'must be letters, digits and underscores, at most 64');
 
 /** The name of a variable that a setting fills. */
 export const settableVariable = variableName.refine(

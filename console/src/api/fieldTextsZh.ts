@@ -118,7 +118,7 @@ export const FIELD_PHRASES: readonly Phrase[] = [
   [/^must be nested at most (\d+) levels deep$/, '最多 $1 層'],
   [/^must have at most (\d+) keys and values$/, '最多 $1 個鍵與值'],
   [/^must be letters, digits, _ and -, at most 64$/, '只能有英文字母、數字、_ 與 -，最多 64 個字元'],
-  [/^must be letters, digits and underscores, at most 64$/, '只能有英文字母、數字與底線，最多 64 個字元'],
+  [/^must be letters, digits and underscores, at most 64$/, '只能有文字、數字與底線，最多 64 個字元'],
   [
     /^must be 1 to 64 letters, digits, underscores or hyphens$/,
     '必須是 1 至 64 個英文字母、數字、底線或連字號',

@@ -3,7 +3,7 @@ import { useRef, useState } from 'react';
 
 const MAX_SUGGESTIONS = 8;
 /** An output whose variable is being typed, up to the cursor. */
-const OPEN_OUTPUT = /\{\{-?\s*([\w.]*)$/;
+const OPEN_OUTPUT = /\{\{-?\s*([\p{L}\p{M}\p{N}_.]*)$/u;
 
 /** A text with `{{ variables }}`, which are suggested while one is typed. */
 export function TemplateInput({

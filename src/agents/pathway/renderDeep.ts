@@ -3,7 +3,7 @@ import { MAX_JSON_DEPTH } from './schema/fields.ts';
 import { type RenderTemplateOptions, renderTemplate, type Variables } from './templates.ts';
 
 /** A template that is one variable, with its path. */
-const ONE_VARIABLE = /^\s*\{\{-?\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*-?\}\}\s*$/;
+const ONE_VARIABLE = /^\s*\{\{-?\s*([\p{L}_][\p{L}\p{M}\p{N}_-]*(?:\.[\p{L}\p{M}\p{N}_-]+)*)\s*-?\}\}\s*$/u;
 
 /**
  * Renders every string in a JSON value, at any depth; keys stay as they are. A string that is one variable and nothing

@@ -24,9 +24,9 @@ const PARTS_LIMIT_MS = 20;
 const MARKUP = /(\{\{.*?(?:\}\}|$)|\{%.*?(?:%\}|$))/s;
 const QUOTED = /"[^"]*"|'[^']*'/g;
 /** Matches a word that is no property and no filter. */
-const WORD = /(?<![\w.-]|\|\s*)[A-Za-z_][\w-]*/g;
+const WORD = /(?<![\p{L}\p{M}\p{N}_.-]|\|\s*)[\p{L}_][\p{L}\p{M}\p{N}_-]*/gu;
 /** The name that a tag gives a value. */
-const ASSIGNED = /\{%-?\s*(?:assign|for)\s+([\w-]+)/g;
+const ASSIGNED = /\{%-?\s*(?:assign|for)\s+([\p{L}\p{M}\p{N}_-]+)/gu;
 
 /** Parsed templates by their source, so that a prompt is not parsed on each turn. */
 export type TemplateCache = LRUCache<string, Template[]>;

@@ -1,4 +1,4 @@
-import { RESERVED_VARIABLES } from '../../agents/fields.ts';
+import { RESERVED_VARIABLES, variableName } from '../../agents/fields.ts';
 import { DocumentError } from '../../knowledge/parse/block.ts';
 import { type ContactInput, contactInput, type SkipReason } from '../contact.ts';
 import type { ContactMapping } from './contactImport.ts';
@@ -69,14 +69,14 @@ function variableNames(headers: readonly string[]): (string | undefined)[] {
   });
 }
 
-/** A header that is no name of a variable is written in snake_case, without accents. */
+/** A header that is no name of a variable is written in snake_case, in its own script. */
 function variableNameOf(header: string): string {
-  if (/^[A-Za-z_]\w*$/.test(header)) return header.slice(0, MAX_VARIABLE_CHARACTERS);
-  const words = header
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
+  const name = header.normalize('NFKC');
+  if (variableName.safeParse(name).success) return name;
+  const words = name
     .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '_')
     .replace(/^_+|_+$/g, '');
-  return (/^\d/.test(words) ? `_${words}` : words).slice(0, MAX_VARIABLE_CHARACTERS);
+  const named = words === '' || /^\p{L}/u.test(words) ? words : `_${words}`;
+  return [...named].slice(0, MAX_VARIABLE_CHARACTERS).join('');
 }

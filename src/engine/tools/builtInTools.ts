@@ -1,5 +1,5 @@
 import { z } from 'zod';
-
+import { variableName } from '../../agents/fields.ts';
 import {
   TRANSFER_MODES,
   type TransferOptions,
@@ -130,7 +130,7 @@ const schemas = {
       .max(MAX_DIGITS),
   }),
   query_knowledgebase: z.object({ query: z.string().min(1).max(2000) }),
-  set_variable: z.object({ name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/), value: z.json() }),
+  set_variable: z.object({ name: variableName, value: z.json() }),
   schedule_callback: z.object({
     atLocalTime: z.string().max(64),
     reason: z.string().max(MAX_REASON_LENGTH).nullish(),

@@ -1,26 +1,59 @@
 import { expect, test } from 'vitest';
 
+import { variableName } from '../../../src/agents/fields.ts';
+import { renderDeep } from '../../../src/agents/pathway/renderDeep.ts';
+import { renderTemplate, templateWords } from '../../../src/agents/pathway/templates.ts';
 import { readColumns } from '../../../src/campaigns/imports/columns.ts';
 
-const HEADERS = ['Phone', 'First Name', 'orderId', 'Größe', '姓名', '2nd', '', 'call', 'first_name'];
+const HEADERS = [
+  'Phone',
+  'First Name',
+  'orderId',
+  'Größe',
+  '姓名',
+  '2nd',
+  '',
+  'call',
+  'first_name',
+  '電話（公司）',
+  '☎',
+];
 
 test('Columns that are not mapped are variables, by headers in snake_case where needed', () => {
   const read = readColumns(HEADERS, { toNumber: 'phone' });
-  expect(read(['0912 345 678', ' Ada ', 'A-1', 'XL', '王', 'x', 'dropped', 'c', 'again', 'beyond'])).toEqual({
+  expect(
+    read(['0912 345 678', ' Ada ', 'A-1', 'XL', '王', 'x', 'dropped', 'c', 'again', '02', 'icon', 'beyond']),
+  ).toEqual({
     contact: {
       toNumber: '0912 345 678',
       variables: {
         first_name: 'Ada',
         orderId: 'A-1',
-        gro_e: 'XL',
-        column_5: '王',
+        Größe: 'XL',
+        姓名: '王',
         _2nd: 'x',
         call_2: 'c',
         first_name_2: 'again',
+        電話_公司: '02',
+        column_11: 'icon',
       },
     },
   });
 });
+
+test.each(['имя', 'नाम', 'ชื่อ', 'الاسم', 'お名前', '이름', 'Prénom', 'Prénom'.normalize('NFD')])(
+  'The header %s names a variable that templates and tools read',
+  (header) => {
+    const row = readColumns(['Phone', header], { toNumber: 'Phone' })(['+886912345678', '7']);
+    const { variables } = 'contact' in row ? row.contact : {};
+    const [name = ''] = Object.keys(variables ?? {});
+    expect(name).toBe(header.normalize('NFC'));
+    expect(variableName.safeParse(name).success).toBe(true);
+    expect(renderTemplate(`{% if ${name} %}{{ ${name} }}{% endif %}`, variables ?? {})).toBe('7');
+    expect(templateWords(`{{ ${name} }}`)).toEqual([name]);
+    expect(renderDeep({ to: `{{ ${name} }}` }, { [name]: 7 })).toEqual({ to: 7 });
+  },
+);
 
 test('Empty cells and cells that are missing set nothing', () => {
   const read = readColumns(['Phone', 'Zone', 'Name'], { toNumber: 'Phone', timezone: 'Zone' });
