@@ -7,8 +7,8 @@ type Effect = 'hide' | 'show' | 'end_thought' | 'header' | 'body' | 'none';
 type State = 'shown' | 'hidden' | 'presumed' | 'header';
 
 const THOUGHTS = [
-  ...['think', 'thinking', 'thought', 'reasoning', 'analysis', 'reflection', 'scratchpad'],
-  ...['seed:think', 'longcat_think'],
+  ...['think', 'thinking', 'thought', 'thoughts', 'reasoning', 'analysis', 'reflection', 'scratchpad'],
+  ...['seed:think', 'mm:think', 'longcat_think'],
 ];
 /** The marks that models write around tool calls that their server has not parsed. */
 const CALLS = [
@@ -50,6 +50,8 @@ const EFFECTS = new Map<string, Effect>([
   ['<unused95>', 'end_thought'],
   ['<start_of_turn>', 'header'],
   ['<end_of_turn>', 'none'],
+  ['<start_function_call>', 'hide'],
+  ['<end_function_call>', 'show'],
   ['<bos>', 'none'],
   ['<eos>', 'none'],
   ['<|turn>', 'header'],
@@ -62,14 +64,12 @@ const EFFECTS = new Map<string, Effect>([
 
 /** `<|name|>` of gpt-oss, Qwen, Llama, DeepSeek, GLM and others; DeepSeek's bars are wide. All others are left out. */
 const BARRED_EFFECTS: readonly (readonly [RegExp, Effect])[] = [
-  [/^(?:im_start|start|channel|start_header_id|header_start)$/, 'header'],
-  [/^(?:message|end_header_id|header_end)$/, 'body'],
-  [/^(?:assistant|tool.*end|end_response)$/, 'show'],
-  [
-    /^(?:user|system|tool|observation|python_tag|start_thinking|begin_of_thought|tool_calls?|tool.*begin)$/,
-    'hide',
-  ],
-  [/^(?:end_thinking|end_of_thought)$/, 'end_thought'],
+  [/^(?:im_start|start|channel|start_header_id|header_start|start_of_role)$/, 'header'],
+  [/^(?:message|end_header_id|header_end|end_of_role)$/, 'body'],
+  [/^(?:assistant|tool.*(?:end|suffix)|python_end|end_action|action_end|end_response)$/, 'show'],
+  [/^(?:user|system|tool|observation|start_thinking|begin_of_thought|inner_prefix)$/, 'hide'],
+  [/^(?:tool_calls?|tool.*(?:begin|start|prefix)|python_(?:tag|start)|start_action|action_start)$/, 'hide'],
+  [/^(?:end_thinking|end_of_thought|inner_suffix)$/, 'end_thought'],
 ];
 
 const escaped = (text: string) => text.replaceAll(/[[\]]/g, '\\$&').replaceAll('|', '[|｜]');
