@@ -7,6 +7,8 @@ import { SPACED_LETTER } from './scripts.ts';
 const LITERAL_OFFSET = 0xe000;
 const LITERAL = /[\ue020-\ue07e]/g;
 
+/** Keys as an emoji, and the wide signs of Chinese and Japanese. */
+const PLAIN_SIGN = /[*#](?=\ufe0f?\u20e3)|[＊＃＠＿]/g;
 const EMOJI =
   /(?:\p{Regional_Indicator}{2}|\p{Extended_Pictographic}|\p{Emoji_Modifier}|[\u2700-\u27bf]|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u20e3|(?<=\p{Extended_Pictographic}|\ufe0f|\p{Emoji_Modifier})\u200d)/gu;
 /** Lines of nothing but marks: fences, rules, the line below a table's head. */
@@ -61,6 +63,7 @@ export function removeMarkdown(text: EditedText, startsLine: boolean): void {
   const atLineStart = (match: RegExpExecArray) =>
     match.index === 0 && match[1] === '' && !startsLine ? undefined : match[1];
   text
+    .replace(PLAIN_SIGN, ([sign]) => literal(sign.normalize('NFKC')))
     .replace(EMOJI, ([emoji]) => (emoji === '‼' ? '!!' : emoji === '⁉' ? '!?' : ''))
     .replace(MARK_LINE, atLineStart)
     .replace(LINE_START, atLineStart)

@@ -53,6 +53,12 @@ test.each([
     'Dial star 67, star star 21 star 123 pound or pound 31 pound',
   ],
   ['keys that are a keycap', 'Press *️⃣ or #️⃣', 'Press star or pound'],
+  ['a keycap at the start of a line', '*️⃣ to repeat\n#️⃣ to end', 'star to repeat pound to end'],
+  [
+    'wide signs',
+    '請按＊重複，按＃結束，或寫信到 a＿b＠example.com',
+    '請按星號重複，按井字號結束，或寫信到 a底線b at example.com',
+  ],
   ['keys in bold', '**Press # now** or **\\***', 'Press pound now or star'],
   ['addresses', 'mei_lin.chen@a.example', 'mei underscore lin.chen at a.example'],
   ['escaped signs', 'mei\\_lin and \\*now', 'mei underscore lin and star now'],
