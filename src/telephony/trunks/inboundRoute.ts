@@ -74,6 +74,7 @@ function dialedNumbers(candidates: readonly Trunk[], { uri, headers }: SipReques
   const own = numberOf(uri);
   const registered = candidates.filter(({ username }) => user === '' || username === user);
   const isName = own === undefined || registered.length > 0;
+  const byName = registered.length > 0 ? registered : candidates;
   const named = (name: string) => addressesOf(headers, name).map((address) => address.uri);
   const to = readAddress(headers.get('to') ?? '')?.uri ?? '';
   const added = [
@@ -82,9 +83,8 @@ function dialedNumbers(candidates: readonly Trunk[], { uri, headers }: SipReques
     // The newest comes first.
     ...named('diversion'),
   ];
-  const byName = registered.length > 0 ? registered : candidates;
   return [
-    { dialed: numberOf(to), trunks: registered },
+    { dialed: numberOf(to), trunks: isName ? byName : [] },
     { dialed: own, trunks: candidates },
     ...(isName ? added : []).map((one) => ({ dialed: numberOf(one), trunks: byName })),
   ].flatMap(({ dialed, trunks }) => (dialed === undefined ? [] : [{ dialed, trunks }]));

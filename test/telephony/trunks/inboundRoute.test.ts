@@ -64,7 +64,8 @@ test.each([
     'b2',
     B,
   ],
-  ['a name that no trunk has, with a number in To', both, invite('clinic', A), 'a1', undefined],
+  ['a name that no trunk has, with the number in To', both, invite('clinic', B), 'b2', B],
+  ['a number that is not held, with another one in To', both, invite('+886944444444', A), 'a1', undefined],
   [
     'a registered name, with the number in P-Called-Party-ID',
     named('clinic'),
