@@ -26,6 +26,10 @@ const DATED = /-(?:\d{4}-\d{2}-\d{2}|\d{8})$/;
  */
 const ENDS: Readonly<Record<string, readonly string[]>> = {
   // OpenAI: chat
+  '2024-09-13': ['gpt-3.5-turbo-0301', 'gpt-3.5-turbo-0613', 'gpt-3.5-turbo-16k', 'gpt-3.5-turbo-16k-0613'],
+  '2024-12-06': ['gpt-4-vision-preview'],
+  '2025-06-06': ['gpt-4-32k', 'gpt-4-32k-0314', 'gpt-4-32k-0613'],
+  '2025-07-28': ['o1-preview'],
   '2025-10-27': ['o1-mini'],
   '2026-02-17': ['chatgpt-4o-latest'],
   '2026-03-26': ['gpt-4-0125-preview', 'gpt-4-turbo-preview', 'gpt-4-0314'],

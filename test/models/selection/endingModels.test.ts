@@ -10,6 +10,7 @@ test.each([
   ['gpt-4.1-nano', '2026-07-26', { day: '2026-10-23', hasEnded: false }],
   ['gpt-4.1-nano', '2026-10-23', { day: '2026-10-23', hasEnded: true }],
   ['gpt-4.1-nano-2025-04-14', '2026-11-28', { day: '2026-10-23', hasEnded: true }],
+  ['o1-preview-2024-09-12', '2026-11-28', { day: '2025-07-28', hasEnded: true }],
   ['openai/GPT-4.1', '2026-11-28', { day: '2027-01-14', hasEnded: false }],
   ['models/gemini-2.5-flash', '2026-11-28', { day: '2026-12-01', hasEnded: false }],
   ['claude-sonnet-4-5-20250929', '2026-11-28', { day: '2026-11-30', hasEnded: false }],
