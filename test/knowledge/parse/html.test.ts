@@ -28,6 +28,7 @@ test.each<[string, string]>([
     'color',
     '<p style="color:#fff">PLANTED</p><p style="background:black;color:#000">PLANTED</p><p style="color:transparent">PLANTED</p><font color=white>PLANTED</font>',
   ],
+  ['content-visibility', '<div style="content-visibility:hidden">PLANTED<p>PLANTED</p></div>'],
   [
     'elements',
     '<template>PLANTED</template><noscript>PLANTED</noscript><dialog>PLANTED</dialog><!-- PLANTED -->',

@@ -32,7 +32,7 @@ const UNCONDITIONAL = /^@(?:media\s+(?:only\s+)?(?:screen|all)\s*$|supports|laye
 const COMPOUND = /^([a-z][\w-]*|\*)?((?:[.#][\w-]+)*)$/i;
 /** Properties by which text can be hidden. */
 const PROPERTIES = new Set(
-  'display visibility opacity font-size position left top right bottom text-indent margin-left margin-top transform clip clip-path overflow width height max-width max-height color background background-color background-image'.split(
+  'display visibility content-visibility opacity font-size position left top right bottom text-indent margin-left margin-top transform clip clip-path overflow width height max-width max-height color background background-color background-image'.split(
     ' ',
   ),
 );

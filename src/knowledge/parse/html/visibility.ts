@@ -92,7 +92,11 @@ function stateOf(name: string, attributes: Attributes, style: Declarations, inhe
   const size = value('font-size');
   return {
     isGone:
-      display === 'none' || ZERO.test(value('opacity') ?? '1') || isOffScreen(value) || isClipped(value),
+      display === 'none' ||
+      value('content-visibility') === 'hidden' ||
+      ZERO.test(value('opacity') ?? '1') ||
+      isOffScreen(value) ||
+      isClipped(value),
     isInvisible: visibility === undefined ? inherited.isInvisible : /^(?:hidden|collapse)$/.test(visibility),
     hasNoSize:
       size === undefined || /(?:[^r]em|%)$/.test(size)
