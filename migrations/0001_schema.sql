@@ -558,7 +558,9 @@ CREATE TABLE calls (
   is_test boolean NOT NULL DEFAULT false,
   -- The campaign and its contact that the call was placed for. No references: the call outlives them.
   campaign_id uuid,
-  contact_id uuid
+  contact_id uuid,
+  -- What the person has not heard whole in time of what the agent must say first; an array.
+  disclosures json NOT NULL DEFAULT '[]'
 );
 CREATE INDEX calls_of_campaign ON calls (project_id, campaign_id, created_at DESC, id DESC) WHERE campaign_id IS NOT NULL;
 CREATE INDEX calls_of_project ON calls (project_id, created_at DESC, id DESC);

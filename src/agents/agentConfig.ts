@@ -3,6 +3,7 @@ import { INTERIM, LIVE_EVENT_TYPES, liveEventType } from '../events/liveEvent.ts
 import type { HeaderEntry } from '../http/headers.ts';
 import { LONGEST_SESSION_IDLE_MINUTES } from './accounts/project.ts';
 import { chat } from './chat/chatConfig.ts';
+import { disclosures } from './disclosures.ts';
 import {
   headerList,
   languageTag,
@@ -165,6 +166,7 @@ const fields = {
     ),
   notUnderstood: notUnderstood.nullable(),
   optOut: optOut.nullable(),
+  disclosures: disclosures.nullable(),
   speech: speech.nullable(),
   turnDetection: turnDetection.nullable(),
   chat: chat.nullable(),
@@ -241,7 +243,13 @@ export function agentTemplates(
   const placeholders = Object.entries(agent.placeholderMessages ?? {}).flatMap(([language, messages]) =>
     messages.map((template, index) => ({ path: ['placeholderMessages', language, index], template })),
   );
-  return [...prompt, ...placeholders];
+  const confirm = agent.optOut?.confirm;
+  const confirmation = confirm === undefined ? [] : [{ path: ['optOut', 'confirm'], template: confirm }];
+  const disclosed = (agent.disclosures ?? []).map(({ text }, index) => ({
+    path: ['disclosures', index, 'text'],
+    template: text,
+  }));
+  return [...prompt, ...placeholders, ...confirmation, ...disclosed];
 }
 
 export function newAgentConfig(name: string): AgentConfig {
@@ -261,6 +269,7 @@ export function newAgentConfig(name: string): AgentConfig {
     transferTargets: null,
     notUnderstood: null,
     optOut: null,
+    disclosures: null,
     variableConfigs: null,
     shareCallerNumber: true,
     sessionIdleMinutes: null,

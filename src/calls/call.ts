@@ -1,3 +1,4 @@
+import type { DueDisclosure } from '../agents/disclosures.ts';
 import type { CallFacts } from '../engine/session/session.ts';
 import type { MediaQuality } from '../media/mediaQuality.ts';
 import type { MediaSamples } from '../media/mediaSamples.ts';
@@ -94,6 +95,8 @@ export interface Call {
   /** The campaign and its contact that the call was placed for; null for other calls. */
   readonly campaignId: string | null;
   readonly contactId: string | null;
+  /** What the person has not heard whole in time: at first all of the agent's disclosures for this call. */
+  readonly disclosures: readonly DueDisclosure[];
   /** True for a call of a simulated caller. It uses no trunk and counts towards no limit. */
   readonly isTest: boolean;
   /** Orders the waiting calls of a project: those with a lower one are dialed first. Orders by API have 0. */
@@ -146,6 +149,7 @@ export type CallChange = Partial<
     | 'recording'
     | 'transfer'
     | 'supervision'
+    | 'disclosures'
   > & { readonly mediaSamples: MediaSamples }
 >;
 
@@ -217,6 +221,7 @@ export function newCall(fields: NewCall): Call {
     transfer: null,
     campaignId: null,
     contactId: null,
+    disclosures: [],
     isTest: false,
     priority: 0,
     ...fields,
@@ -228,6 +233,19 @@ export function talkTimeMs({ status, answeredAt, endedAt }: Call): number | null
   if (!isFinal(status)) return null;
   if (answeredAt === null || endedAt === null) return 0;
   return Math.max(0, Date.parse(endedAt) - Date.parse(answeredAt));
+}
+
+/** What a call lacked by law or by the agent's configuration. */
+export interface Violation {
+  readonly kind: 'disclosure';
+  readonly id: string;
+}
+
+/** Returns the violations of an ended call: the disclosures that the person who answered did not hear whole in time. */
+export function violationsOf({ status, answeredAt, answeringMachine, disclosures }: Call): Violation[] {
+  if (!isFinal(status) || answeredAt === null) return [];
+  const owed = disclosures.filter(({ machines }) => machines || answeringMachine !== 'machine');
+  return owed.map(({ id }) => ({ kind: 'disclosure', id }));
 }
 
 /** Returns the time at which the call was due: its scheduled time, or its creation. */

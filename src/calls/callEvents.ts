@@ -1,5 +1,5 @@
 import type { NewLiveEvent } from '../events/liveEvent.ts';
-import { type Call, type RecordingResult, talkTimeMs } from './call.ts';
+import { type Call, type RecordingResult, talkTimeMs, violationsOf } from './call.ts';
 import type { Participant, ReportedAction } from './participants/participant.ts';
 
 /** Creates an event that needs no data beyond the call's. */
@@ -13,7 +13,8 @@ export function callEvent(
 /** @param call - The call as stored at its end. */
 export function callEnded(call: Call): NewLiveEvent {
   const { status, endReason, sip } = call;
-  const data = { ...dataOf(call), status, endReason, durationMs: talkTimeMs(call), sip };
+  const ended = { status, endReason, durationMs: talkTimeMs(call), sip, violations: violationsOf(call) };
+  const data = { ...dataOf(call), ...ended };
   return { type: 'call.ended', ...subjectOf(call), data };
 }
 

@@ -10,6 +10,7 @@ import {
   storedRecording,
   talkTimeMs,
   UNSUPERVISED,
+  violationsOf,
 } from './call.ts';
 import type { TurnLatency } from './callStore.ts';
 import { callMedia } from './numbers/callMedia.ts';
@@ -17,6 +18,12 @@ import type { RecordingUrls } from './recording/recordingUrls.ts';
 import { callTransfer } from './transfer/transferReport.ts';
 
 const time = z.iso.datetime().nullable();
+
+/** @see Violation */
+export const violation = z.object({
+  kind: z.enum(['disclosure']),
+  id: z.string().describe('The id of the disclosure.').meta({ example: 'recorded' }),
+});
 
 const recordingResource = z.object({
   status: z.enum(['recording', 'ready', 'failed']),
@@ -87,6 +94,11 @@ export const callResource = z
     externalId: z.string().nullable().describe('Your own id, from the order; null where it has none.'),
     campaignId: z.uuid().nullable().describe('The campaign that placed it; null for other calls.'),
     contactId: z.uuid().nullable().describe('The contact of the campaign.'),
+    violations: z
+      .array(violation)
+      .describe(
+        'What the ended call lacked: the agent’s disclosures that the person did not hear whole in time. Empty for a call that was not answered.',
+      ),
     dynamicVariables: z
       .record(z.string(), z.unknown())
       .describe(
@@ -137,6 +149,7 @@ export function toCallResource(
     externalId: call.externalId,
     campaignId: call.campaignId,
     contactId: call.contactId,
+    violations: violationsOf(call),
     dynamicVariables: { ...dynamicVariables },
     mediaFigures: call.mediaQuality && { ...call.mediaQuality, mos: call.mediaQuality.mos ?? null },
     turnLatencyMs: { p50: latency?.p50 ?? null, p95: latency?.p95 ?? null },

@@ -25,6 +25,8 @@ export interface CallFilter {
   readonly number?: string;
   readonly externalId?: string;
   readonly campaignId?: string;
+  /** Whether the call has violations. */
+  readonly violations?: boolean;
   /** Values by top-level key of the metadata: a text, or a number, boolean or null that is written so. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** The text to find in the words of the session. */

@@ -176,6 +176,11 @@ function readInternalMessage(message: Fields | undefined, agent: AgentReader): b
     if (typeof number === 'number') agent.command({ kind: 'said', number });
     return typeof number === 'number';
   }
+  if (message?.event === 'disclosed') {
+    const id = nameOf(fieldsOf(message.disclosed)?.id);
+    if (id !== undefined) agent.command({ kind: 'disclosed', id });
+    return id !== undefined;
+  }
   if (message?.event !== 'briefing') return false;
   const { outcome } = fieldsOf(message.briefing) ?? {};
   if (outcome !== 'told' && outcome !== 'accepted' && outcome !== 'refused') return false;
@@ -204,6 +209,8 @@ function commandMessage(command: CallCommand): [event: string, fields?: object] 
       return ['briefing', { briefing: { outcome: command.outcome } }];
     case 'said':
       return ['said', { said: { number: command.number } }];
+    case 'disclosed':
+      return ['disclosed', { disclosed: { id: command.id } }];
     case 'send_dtmf':
       return ['dtmf', { dtmf: { digits: command.digits } }];
   }

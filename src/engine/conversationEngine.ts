@@ -15,8 +15,8 @@ import type { TurnRequest, TurnSink } from './turn/turn.ts';
 export interface PreparedSession {
   readonly session: Session;
   readonly started: HistoryEvent;
-  /** Names the calls of the agent that are recorded. */
-  readonly recording: AgentConfig['recording'];
+  /** The agent of its release. */
+  readonly agent: AgentConfig;
 }
 
 /** The session of a call that is about to be dialed or answered. */

@@ -334,7 +334,7 @@ class Engine implements ConversationEngine {
     const pathwayVersion = release.pathwayVersion;
     const data = { channel, provider, pathwayId, pathwayVersion, draft: wanted.draft ?? false };
     const started = { type: 'session_started', at: session.startedAt, data } as const;
-    return { session, started, recording: release.agent.recording };
+    return { session, started, agent: release.agent };
   }
 
   /** @param isMeant - Decides whether to end the session as it is. */

@@ -61,6 +61,9 @@ export const liveEventData = {
     endReason: z.string().nullable(),
     durationMs: milliseconds.nullable().describe('From the answer to the end; 0 when unanswered.'),
     sip: z.object({ code: z.int(), reason: z.string() }).nullable(),
+    violations: z
+      .array(z.object({ kind: z.enum(['disclosure']), id: z.string() }))
+      .describe('Disclosures that the person did not hear whole in time.'),
   }),
   'session.started': z.object({
     channel: z.enum(['chat', 'phone', 'web']),

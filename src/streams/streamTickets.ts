@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import type { DueDisclosure } from '../agents/disclosures.ts';
 import type { Clock } from '../base/values/clock.ts';
 import type {
   BotTarget,
@@ -24,6 +25,7 @@ export interface StreamGrant {
   readonly traceparent?: string;
   readonly opening?: StreamOpening;
   readonly party?: StreamParty;
+  readonly disclosures?: readonly DueDisclosure[];
   readonly bot?: BotTarget;
   /** The URL of the HTTP API, which the connection asks for a further stream. */
   readonly publicUrl?: string;

@@ -5,8 +5,8 @@ import type { AgentControl, PeerRequest } from '../media/agentStream/streamClien
 import type { TurnController } from './turnController.ts';
 
 export interface SupervisedAgentDeps {
-  /** Returns what the agent wants to say without a request; undefined where it never does. */
-  readonly initiative?: (() => TurnInput | undefined) | undefined;
+  /** Returns what the agent wants to say without a request; undefined for nothing. */
+  readonly initiative: () => TurnInput | undefined;
   readonly stream: Pick<AudioStream, 'takeEarly' | 'command'>;
   readonly turns: TurnController;
   readonly agentTurns: Pick<AgentTurnQueue, 'run' | 'keepUnanswered' | 'addInstruction'>;
@@ -115,7 +115,7 @@ export class SupervisedAgent {
 
   #startDueTurn(): void {
     const { turns } = this.#deps;
-    const due = turns.hasUnansweredWords ? ANSWER : (this.#due ?? this.#deps.initiative?.());
+    const due = turns.hasUnansweredWords ? ANSWER : (this.#due ?? this.#deps.initiative());
     turns.hasUnansweredWords = false;
     this.#due = undefined;
     if (due) turns.startTurn(due);

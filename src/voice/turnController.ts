@@ -3,10 +3,10 @@ import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock } from '../base/values/clock.ts';
 import type { AudioStream } from '../conversation/streams/audioStream.ts';
 import { isBackchannel } from '../conversation/turnDetection/backchannel.ts';
-import { unansweredText } from '../conversation/turnDetection/callerTurn.ts';
+import { joined, unansweredText } from '../conversation/turnDetection/callerTurn.ts';
 import type { CallerTurn } from '../conversation/turnDetection/endpointing.ts';
 import { TurnRunner } from '../conversation/turnDetection/turnRunner.ts';
-import type { TurnSettings } from '../conversation/turnDetection/turnSettings.ts';
+import type { TurnPolicy, TurnSettings } from '../conversation/turnDetection/turnSettings.ts';
 import type {
   TurnContext,
   TurnEffect,
@@ -168,6 +168,7 @@ export class TurnController {
     const { recognition, isCallerStored, clock, onError } = this.#deps;
     const state = this.#state;
     if (!isCallerStored() || state.phase === 'suspended') return '';
+    const { keptText } = state;
     const voicedMs = recognition.utterance?.voicedMs ?? 0;
     let { transcript = '' } = state;
     const transcribed = recognition.takeTranscript().then(
@@ -178,7 +179,8 @@ export class TurnController {
     );
     await withTimeout(clock, transcribed, LAST_TRANSCRIPT_TIMEOUT_MS);
     if (state.phase === 'listening') return unansweredText({ ...state, transcript });
-    return state.phase === 'speaking' && this.#isBackchannel(transcript, voicedMs) ? '' : transcript;
+    const isListening = state.phase === 'speaking' && this.#isBackchannel(transcript, voicedMs);
+    return joined(keptText, isListening ? '' : transcript);
   }
 
   /** Waits for words whose transcript is late. Never rejects. */
@@ -206,7 +208,7 @@ export class TurnController {
       atMs: this.#nowMs,
       utterance: recognition.utterance,
       isSpeechOnset: recognition.isSpeechOnset,
-      policy: settings.policyWhile(agentTurns.speech?.interruptionPolicy),
+      policy: this.#policy(),
       endpointingDelayMs: (turn) => this.#endpointingDelayMs(turn),
       requestAfterMs: settings.requestAfterMs,
       preemptAfterMs: (turn) => (this.#isPaused ? undefined : settings.preemptAfterMs(turn)),
@@ -214,6 +216,12 @@ export class TurnController {
       isOnHold: this.isOnHold || this.#isPaused,
       isPaused: this.#isPaused,
     };
+  }
+
+  #policy(): TurnPolicy {
+    const { settings, agentTurns } = this.#deps;
+    const policy = settings.policyWhile(agentTurns.speech?.interruptionPolicy);
+    return agentTurns.answering === 'disclosure' ? { ...policy, interruptible: false } : policy;
   }
 
   #endpointingDelayMs(turn: CallerTurn): number {

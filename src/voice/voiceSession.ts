@@ -5,6 +5,7 @@ import { AGENT_FAILED, STREAM_RESUMED } from '../conversation/speech/fallbackPhr
 import type { AudioStream } from '../conversation/streams/audioStream.ts';
 import { TurnSettings } from '../conversation/turnDetection/turnSettings.ts';
 import { AgentTurnQueue, type SessionOutcome } from '../conversation/turns/agentTurnQueue.ts';
+import { Disclosures } from '../conversation/turns/disclosures.ts';
 import { SessionHistory, type SessionHistoryDeps } from '../conversation/turns/sessionHistory.ts';
 import { TurnCheckpoints } from '../conversation/turns/turnCheckpoints.ts';
 import type { SpokenTurn } from '../conversation/turns/turnLatency.ts';
@@ -169,7 +170,8 @@ export class VoiceSession {
       onError,
     });
     const speaking = { turns: this.#turns, agentTurns: this.#agentTurns };
-    this.#supervised = new SupervisedAgent({ initiative: deps.engine.initiative, stream, ...speaking });
+    const initiative = () => deps.engine.initiative?.() ?? this.#agentTurns.waiting;
+    this.#supervised = new SupervisedAgent({ initiative, stream, ...speaking });
     this.#transfer = new CallTransfer({
       ...speaking,
       onFailed: (input) => this.#supervised.startTurn(input),
@@ -243,6 +245,8 @@ export class VoiceSession {
       speechToText: this.#recognizers,
       openSpeech: createSpeechOpener(stream, speech, clock, () => this.#settings.language),
       checkpoints: store && new TurnCheckpoints({ store, clock, onError }),
+      disclosures: new Disclosures(stream.info.disclosures),
+      onDisclosed: (id) => stream.command({ kind: 'disclosed', id }),
       settings: this.#settings,
       history: this.#history,
       speakingModel: (config) => this.#engine?.use(config),

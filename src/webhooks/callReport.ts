@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-import { type Call, isRecordingFinal, talkTimeMs } from '../calls/call.ts';
+import { type Call, isRecordingFinal, talkTimeMs, violationsOf } from '../calls/call.ts';
 import type { CallRecordings } from '../calls/recording/callRecordings.ts';
 import type { webhookCallSchema, webhookRecordingSchema } from './events.ts';
 
@@ -35,6 +35,7 @@ export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>):
       externalId,
       campaignId,
       contactId,
+      violations: violationsOf(call),
       dynamicVariables: { ...dynamicVariables },
     },
     ...(endReason === null ? {} : { endReason }),

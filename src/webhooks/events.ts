@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type WebhookEventName, webhookEventName } from '../agents/agentConfig.ts';
 import { CALL_END_REASONS, CALL_STATUSES } from '../calls/call.ts';
+import { violation } from '../calls/callResource.ts';
 
 /** The names in the order in which a session's events are sent. */
 export const WEBHOOK_EVENT_NAMES = webhookEventName.options;
@@ -47,6 +48,10 @@ export const webhookCallSchema = z.strictObject({
     .nullable()
     .meta({ description: 'The campaign that placed the call; null for other calls' }),
   contactId: z.string().nullable().meta({ description: 'The contact of the campaign' }),
+  violations: z.array(violation).meta({
+    description: 'What the ended call lacked: disclosures that the person did not hear whole in time',
+    examples: [[{ kind: 'disclosure', id: 'recorded' }]],
+  }),
   dynamicVariables: anyFields.meta({
     description: 'What the session began with: of the order, or of the called number and its headers',
     examples: [{ customerName: 'Ada' }],
@@ -150,6 +155,7 @@ const exampleCall = {
   answeringMachine: 'human',
   campaignId: null,
   contactId: null,
+  violations: [],
   metadata: { order: 4711 },
   externalId: 'order-4711',
   dynamicVariables: { customerName: 'Ada' },

@@ -30,3 +30,16 @@ test('A webhook that fails again and again is one finding; one that arrives at l
     },
   ]);
 });
+
+test('A disclosure that was not heard in time stands out at the answer', () => {
+  const call = {
+    status: 'completed',
+    answeredAt: '2026-01-01T00:00:04Z',
+    violations: [{ kind: 'disclosure', id: 'recorded' }],
+  };
+  const timeline = { deliveries: [], events: [], mediaSamples: null, call } as unknown as Timeline;
+  const axis = { at: (time: string) => Date.parse(time) - Date.parse('2026-01-01T00:00:00Z') } as Axis;
+  expect(findingsOf(timeline, axis, [])).toEqual([
+    { kind: 'violation', isSevere: true, atMs: 4000, values: { id: 'recorded' } },
+  ]);
+});

@@ -1,3 +1,4 @@
+import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import { invalid } from '../../src/base/errors.ts';
 import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
 import {
@@ -90,7 +91,7 @@ export function createFakeEngine(): FakeEngine {
       return {
         session,
         started: { type: 'session_started', at: AT, data: {} },
-        recording: { inbound: true, outbound: true },
+        agent: newAgentConfig('Agent'),
       };
     },
     insert(session) {

@@ -21,6 +21,7 @@ describe('callReport', () => {
       externalId: 'order-7',
       campaignId: 'campaign',
       contactId: 'contact',
+      disclosures: [{ id: 'recorded', withinSeconds: 9, machines: true }],
       settings: { ...settings, dynamicVariables: { name: 'Ada' } },
     });
     const report = callReport(call, recordings);
@@ -39,6 +40,7 @@ describe('callReport', () => {
         externalId: 'order-7',
         campaignId: 'campaign',
         contactId: 'contact',
+        violations: [{ kind: 'disclosure', id: 'recorded' }],
         dynamicVariables: { name: 'Ada' },
       },
       endReason: 'agent_hangup',

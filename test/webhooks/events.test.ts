@@ -52,6 +52,7 @@ describe('webhook bodies', () => {
           answeringMachine: null,
           campaignId: null,
           contactId: null,
+          violations: [],
           metadata: {},
           externalId: null,
           dynamicVariables: {},

@@ -96,6 +96,7 @@ export const FIELD_PHRASES: readonly Phrase[] = [
   ],
   [/^must be unique$/, '不可重複'],
   [/^must have unique names$/, '中的名稱不可重複'],
+  [/^must have unique ids$/, '中的 id 不可重複'],
   [/^must name each codec once$/, '中的每種編解碼器只能出現一次'],
   [/^must be below chunkSize$/, '必須小於片段大小'],
   [/^must not be later than (\w+)$/, '不可晚於 $1'],

@@ -12,6 +12,7 @@ export const CODE_TEXTS_EN = {
     silence: 'Silence',
     not_understood: 'Not understood',
     opt_out: 'Wants no more calls',
+    disclosure_heard: 'Disclosure heard',
     call_status: 'Call',
     answering_machine: 'Answering machine',
     transfer: 'Transfer',

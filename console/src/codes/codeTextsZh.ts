@@ -14,6 +14,7 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     silence: '靜默',
     not_understood: '聽不懂',
     opt_out: '不願再接到來電',
+    disclosure_heard: '已聽完告知事項',
     call_status: '通話',
     answering_machine: '答錄機',
     transfer: '轉接',

@@ -61,6 +61,10 @@ export const ZH_NAMES: Readonly<Record<string, string>> = {
   transferTargets: '允許的轉接目標',
   notUnderstood: '聽不懂來電者時',
   optOut: '對方不願再接到來電時',
+  disclosures: '法定告知事項',
+  withinSeconds: '時限（秒）',
+  direction: '方向',
+  machines: '也對答錄機說',
   detect: '從對話中偵測',
   confirm: '確認語',
   transferTo: '轉接至',
@@ -215,6 +219,9 @@ export const ZH_VALUES: Readonly<Record<string, string>> = {
   silence: '沉默',
   not_understood: '連續三次聽不懂來電者',
   opt_out: '對方不願再接到來電',
+  both: '來電與去電',
+  inbound: '來電',
+  outbound: '去電',
   tool_result: '工具已回覆',
   voicemail: '答錄機',
   screening: '來電過濾服務',
@@ -278,4 +285,12 @@ export const ZH_HELP_BY_DESCRIPTION: Readonly<Record<string, string>> = {
     '預設：true。以規則判斷對方不要再來電，支援英文、中文、西班牙文、德文、法文與日文，與對話模型無關。',
   'What the agent says then before the call ends, unless an edge `{event: opt_out}` leads on; a Liquid template with the variables. Default: a sentence in the language of the conversation.':
     '之後語音代理在通話結束前說的話，除非有 `{event: opt_out}` 的邊繼續；可用變數的 Liquid 範本。預設：以對話語言說的一句話。',
+  'What the law has the agent say first: in this order before the first node of each call, without interruption. What the person says meanwhile is answered afterwards. A call in which one was not heard whole in time has `violations`.':
+    '法律要求語音代理先說的話：每通電話在第一個節點之前依序說出，不可打斷；對方此時說的話之後才回應。若有一項未在時限內完整聽完，該通話即有 `violations`。',
+  'Names it in the history and among the violations of calls.': '在歷程與通話違規中的名稱。',
+  'What the agent says; a Liquid template with the variables.': '語音代理說的話；可用變數的 Liquid 範本。',
+  'The person must have heard its last word so long after the answer.': '接聽後須在此時間內聽完最後一個字。',
+  'The calls that it is said in.': '適用於哪些通話。',
+  'Default: true. Whether answering machines get it too, before the message that is left. Without, it is left out or cut once a machine is detected.':
+    '預設：true。是否也在留言之前對答錄機說。若否，偵測到答錄機時即略過或中斷。',
 };

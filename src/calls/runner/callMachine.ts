@@ -251,7 +251,8 @@ function runCommand(state: CallState, command: CallCommand): CallStep {
       return transfer(state, command.to, true, command.options);
     case 'briefing':
     case 'said':
-      // The stream to a transfer target sends the one; the supervised call takes the other.
+    case 'disclosed':
+      // The stream to a transfer target sends the first; the live call takes the others.
       return unchanged(state);
   }
 }

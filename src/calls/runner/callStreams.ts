@@ -1,3 +1,4 @@
+import type { DueDisclosure } from '../../agents/disclosures.ts';
 import type { MakeId } from '../../base/values/ids.ts';
 import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import type { BotTarget, StreamParty } from '../../conversation/streams/audioStream.ts';
@@ -31,6 +32,8 @@ interface AgentStream {
         };
       }
     | undefined;
+  /** What the agent has still to say first. */
+  readonly disclosures?: readonly DueDisclosure[] | undefined;
   /** The party of the stream; undefined for the conversation with the caller. */
   readonly party?: StreamParty;
   /** The customer's bot of text turns. */
@@ -65,15 +68,16 @@ export class CallStreams {
    * Returns the destination of a call's audio: the customer's own bot when the call names one, else one of our voice
    * nodes. It is called for each attempt.
    *
+   * @param call - Its disclosures are those that the agent has still to say.
    * @param started - The session's start; undefined when it was not read, or when the session has run a turn.
    */
   async agent(call: Call, started?: StartedSession): Promise<StreamTarget> {
-    const { id: callId, projectId, sessionId, settings } = call;
+    const { id: callId, projectId, sessionId, settings, disclosures } = call;
     const { traceparent, media, noiseSuppression } = settings;
     if (!media) {
       const facts = { facts: callFacts(call), detectsAnsweringMachine: detectsAnsweringMachine(call) };
       const opening = started && { ...started, call: { ...facts, noiseSuppression } };
-      return await this.#toVoiceNode(callId, { projectId, sessionId, traceparent, opening });
+      return await this.#toVoiceNode(callId, { projectId, sessionId, traceparent, opening, disclosures });
     }
     const { sessions, mediaHeaders, seal, makeId } = this.#deps;
     const streamId = makeId();

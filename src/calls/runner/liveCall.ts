@@ -15,6 +15,7 @@ import type { CallParties } from '../transfer/callParties.ts';
 import { CallTransfers } from '../transfer/callTransfers.ts';
 import { transferInProgress } from '../transfer/transferPlan.ts';
 import { CallAgentStream } from './callAgentStream.ts';
+import { CallDisclosures } from './callDisclosures.ts';
 import type { LeasedCall } from './callLeases.ts';
 import {
   type CallEffect,
@@ -69,6 +70,7 @@ export class LiveCall {
   readonly #supervised: SupervisedCall;
   readonly #agent: CallAgentStream;
   readonly #participants: CallParticipants;
+  readonly #disclosures: CallDisclosures;
   readonly #series = new MediaSeries();
   /** Aborted when this node hangs up. */
   readonly #hungUp = new AbortController();
@@ -128,6 +130,7 @@ export class LiveCall {
       onError,
     });
     this.#agent.bring(started);
+    this.#disclosures = new CallDisclosures(call, writer, clock);
   }
 
   /** Starts an outbound call. */
@@ -318,8 +321,9 @@ export class LiveCall {
 
   #openStream(): void {
     const { media, trunkId = null } = this.#leg ?? {};
-    const call = callPolicy(this.#call).hasTrunk ? { ...this.#call, trunkId } : this.#call;
-    if (media) void this.#agent.open(call, media);
+    const call = { ...this.#call, disclosures: this.#disclosures.unsaid };
+    const onTrunk = callPolicy(call).hasTrunk ? { ...call, trunkId } : call;
+    if (media) void this.#agent.open(onTrunk, media);
   }
 
   #handleMedia(media: MediaSession): void {
@@ -327,6 +331,8 @@ export class LiveCall {
     this.#media = media;
     media.events.on('command', (command) => {
       if (command.kind === 'said') this.#supervised.onSaid(command.number);
+      else if (command.kind === 'disclosed')
+        this.#disclosures.onHeard(command.id, this.#answeredAtMs ?? this.#deps.clock.now());
       else this.#dispatch({ type: 'command', command });
     });
     media.events.on('streamClosed', ({ how }) => this.#agent.onClosed(how));

@@ -1,4 +1,5 @@
 import { requireQuota } from '../../agents/accounts/quotas.ts';
+import { dueDisclosures } from '../../agents/disclosures.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
 import type { Clock } from '../../base/values/clock.ts';
@@ -124,7 +125,7 @@ export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promis
   );
   if (refusal) throw refusedOrder(toNumber, refusal);
   const id = deps.makeId();
-  const { session, started, recording } = await deps.conversations.prepare({
+  const { session, started, agent } = await deps.conversations.prepare({
     projectId,
     sessionId: deps.makeId(),
     channel: 'phone',
@@ -133,6 +134,8 @@ export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promis
     ...(dynamicVariables ? { variables: dynamicVariables } : {}),
   });
   const { sessionId, instanceId } = session;
+  const record = order.record ?? from.record ?? agent.recording.outbound;
+  const settings = settingsOf({ ...order, record }, from);
   const call = newCall({
     id,
     projectId,
@@ -142,7 +145,8 @@ export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promis
     status: notBefore === null ? 'queued' : 'scheduled',
     fromNumber: from.number,
     toNumber,
-    settings: settingsOf({ ...order, record: order.record ?? from.record ?? recording.outbound }, from),
+    settings,
+    disclosures: settings.media ? [] : dueDisclosures(agent.disclosures, 'outbound'),
     metadata: order.metadata ?? {},
     externalId: order.externalId ?? null,
     ...order.campaign,

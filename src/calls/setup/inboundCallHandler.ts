@@ -1,3 +1,4 @@
+import { dueDisclosures } from '../../agents/disclosures.ts';
 import { retryForever } from '../../base/async/retryForever.ts';
 import type { CallwayError } from '../../base/errors.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
@@ -183,7 +184,7 @@ function inboundCallOf(
   inbound: InboundCall,
   number: CalledLine,
   callId: string,
-  { session, recording }: PreparedSession,
+  { session, agent }: PreparedSession,
   traceparent: string | undefined,
 ): Call {
   const { projectId, fromNumber, trunk, sipCallId, test } = inbound;
@@ -202,12 +203,13 @@ function inboundCallOf(
     settings: {
       ringTimeoutSeconds: DEFAULT_RING_TIMEOUT_SECONDS,
       maxDurationSeconds: test ? TEST_CALL_SECONDS : DEFAULT_MAX_DURATION_SECONDS,
-      record: number.record ?? recording.inbound,
+      record: number.record ?? agent.recording.inbound,
       media: number.media,
       ...(number.noiseSuppression === null ? {} : { noiseSuppression: number.noiseSuppression }),
       dynamicVariables: variablesOf(inbound, number),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
+    disclosures: number.media ? [] : dueDisclosures(agent.disclosures, 'inbound'),
     createdAt: now,
     startedAt: now,
     nodeId: calls.nodeId,

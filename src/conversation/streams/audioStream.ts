@@ -1,3 +1,4 @@
+import type { DueDisclosure } from '../../agents/disclosures.ts';
 import type { EventSource } from '../../base/emitter.ts';
 import type { CallFacts, Session } from '../../engine/session/session.ts';
 import type {
@@ -63,6 +64,8 @@ export interface StreamInfo {
   readonly opening?: StreamOpening;
   /** The other party that the stream serves; undefined on a conversation with the caller. */
   readonly party?: StreamParty;
+  /** What the agent has still to say before the first node; undefined for nothing. */
+  readonly disclosures?: readonly DueDisclosure[];
   /** The agent has the call again after this transfer, on another stream than before. */
   readonly failedTransfer?: FailedTransfer;
   /** The customer's bot that answers in the agent's place, with our recognition and voices. */

@@ -72,6 +72,6 @@ export function askAgain(state: TurnState, reason: Reason, context: TurnContext)
   return startTurn(next, { kind: 'not_understood', ...reason, count, leadsOn }, context, { isLast: leadsOn });
 }
 
-function joined(...parts: readonly string[]): string {
+export function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' ');
 }

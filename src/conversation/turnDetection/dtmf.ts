@@ -1,4 +1,4 @@
-import { unansweredText } from './callerTurn.ts';
+import { joined, unansweredText } from './callerTurn.ts';
 import {
   enterPhase,
   isCancelable,
@@ -65,7 +65,9 @@ export function onDtmfEntry(state: TurnState, digits: string, context: TurnConte
     }
     default:
   }
-  return withoutEffects({ ...next, pendingDigits: { digits, atMs: context.atMs } });
+  // The history has the digits of an entry that another one follows.
+  const keptText = joined(state.keptText, state.pendingDigits?.digits ?? '');
+  return withoutEffects({ ...next, keptText, pendingDigits: { digits, atMs: context.atMs } });
 }
 
 /** Delays digits until the transcript of the words before them is known, since those precede them in the history. */

@@ -1,4 +1,5 @@
 import { endCallerTurn, hasUnansweredInput } from './callerTurn.ts';
+import { isDisclosing, onSpeechOverDisclosure } from './onDisclosure.ts';
 import { isTooLong, onListening } from './onListening.ts';
 import { silenceTurn } from './silence.ts';
 import type { Utterance } from './speechActivity.ts';
@@ -75,6 +76,7 @@ function followUtterance(state: TurnState, utterance: Utterance, context: TurnCo
 }
 
 function onUtterance(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
+  if (isDisclosing(state, context)) return onSpeechOverDisclosure(state, utterance, context);
   switch (state.phase) {
     case 'idle': {
       const { sinceMs, silentSinceMs } = state;

@@ -1,4 +1,5 @@
 import { endWithoutTranscript } from './callerTurn.ts';
+import { isDisclosing, keepWords } from './onDisclosure.ts';
 import { onListening } from './onListening.ts';
 import { isSpeech } from './speechActivity.ts';
 import {
@@ -19,6 +20,7 @@ export function onTranscript(
   const { utterance } = context;
   // The caller has continued: another request follows.
   if (state.requestedToMs === undefined || !utterance) return withoutEffects(state);
+  if (isDisclosing(state, context)) return keepWords(state, isBackchannel ? '' : text);
   switch (state.phase) {
     case 'listening':
       return onListening({ ...state, transcript: text }, utterance, context);
@@ -35,6 +37,7 @@ export function onTranscript(
 
 export function onTranscriptionFailed(state: TurnState, message: string, context: TurnContext): TurnStep {
   if (state.requestedToMs === undefined) return withoutEffects(state);
+  if (isDisclosing(state, context)) return discardUtterance(state);
   switch (state.phase) {
     case 'listening':
       return endWithoutTranscript(state, message, context);

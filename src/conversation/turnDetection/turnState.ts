@@ -40,6 +40,8 @@ export interface TurnState {
   readonly isEndOfTurn: boolean;
   /** A short answer given over the agent's last words; empty where it is not known. */
   readonly earlyAnswer: { readonly text: string; readonly endMs: number } | undefined;
+  /** What the caller said over a disclosure, which is answered after the last one. */
+  readonly keptText: string;
   /** DTMF digits that wait: for an agent that may not be interrupted, or for the transcript of what preceded them. */
   readonly pendingDigits: { readonly digits: string; readonly atMs: number } | undefined;
   /** The answer waits: the caller has begun to speak again before anything of it was heard. */
@@ -189,6 +191,7 @@ export const INITIAL_TURN_STATE: TurnState = {
   preemptiveTurns: 0,
   isEndOfTurn: false,
   earlyAnswer: undefined,
+  keptText: '',
   pendingDigits: undefined,
   isHeld: false,
   answeredSpeechEndMs: undefined,

@@ -87,7 +87,7 @@ function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnSte
       return pauseAgent(state, context);
     case 'machine_detected':
       return {
-        state: enterPhase(withoutTranscript(state), 'suspended', context),
+        state: enterPhase({ ...withoutTranscript(state), keptText: '' }, 'suspended', context),
         effects: stopAgentIn(state),
       };
     case 'machine_refuted':
@@ -111,10 +111,15 @@ function onAgentStarted(state: TurnState, context: TurnContext): TurnStep {
 
 function onAgentTurnEnded(state: TurnState, context: TurnContext): TurnStep {
   if (state.phase !== 'speaking' && state.phase !== 'thinking') return withoutEffects(state);
-  const { earlyAnswer, pendingDigits } = state;
-  const next = { ...state, carriedText: '', earlyAnswer: undefined, pendingDigits: undefined };
-  if (pendingDigits) return startTurn(next, { kind: 'dtmf', digits: pendingDigits.digits }, context);
-  if (context.utterance) return withoutEffects(enterPhase(next, 'listening', context));
+  const { earlyAnswer, pendingDigits, keptText } = state;
+  const next = { ...state, carriedText: '', earlyAnswer: undefined, pendingDigits: undefined, keptText: '' };
+  if (pendingDigits) {
+    const input = { kind: 'dtmf', digits: pendingDigits.digits } as const;
+    return startTurn(next, input, context, { unansweredText: keptText });
+  }
+  if (context.utterance)
+    return withoutEffects(enterPhase({ ...next, carriedText: keptText }, 'listening', context));
+  if (keptText !== '') return startTurn(next, { kind: 'user_message', text: keptText }, context);
   if (earlyAnswer && context.atMs - earlyAnswer.endMs <= EARLY_ANSWER_MS) {
     const { text } = earlyAnswer;
     if (text === '') return askAgain(next, { why: 'no_words' }, context);

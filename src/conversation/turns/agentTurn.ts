@@ -34,6 +34,7 @@ const WITHOUT_FILLER: ReadonlySet<TurnInput['kind']> = new Set([
   'channel_error',
   'unanswered_message',
   'transfer_update',
+  'disclosure',
   'say',
 ]);
 /** Turns that answer no caller, and have no latency. */
@@ -41,6 +42,7 @@ const WITHOUT_LATENCY: ReadonlySet<TurnInput['kind']> = new Set([
   'silence',
   'voicemail',
   'transfer_update',
+  'disclosure',
   'say',
   'given_back',
 ]);
@@ -65,6 +67,8 @@ export interface AgentTurnDeps<Speech extends AnswerSpeech> {
   readonly onStartedSpeaking: () => void;
   /** A sentence could not be spoken. */
   readonly onSpeechFailure: (error: unknown) => void;
+  /** A disclosure was played to its end. */
+  readonly onDisclosed?: ((id: string) => void) | undefined;
 }
 
 export interface AgentTurnRequest {
@@ -291,6 +295,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
     if (fallback !== undefined) this.#sayFallback(fallback);
     this.speech.finish();
     this.#isPlayed = (await this.speech.playout.ended) === 'played';
+    if (input.kind === 'disclosure' && this.#isPlayed && this.#hasText) this.#deps.onDisclosed?.(input.id);
     const latency = WITHOUT_LATENCY.has(input.kind) ? undefined : turnLatency(this.timestamps, this.#waits);
     return { ...this.#heardSoFar(), interrupted: !this.#isPlayed, ...latency };
   }

@@ -8,6 +8,7 @@ import { AGENT_FAILED } from '../speech/fallbackPhrases.ts';
 import type { AudioStream } from '../streams/audioStream.ts';
 import type { TurnEvent } from '../turnDetection/turnState.ts';
 import { AgentTurn, type AgentTurnDeps, type AgentTurnResult } from './agentTurn.ts';
+import type { Disclosures } from './disclosures.ts';
 import type { SessionHistory } from './sessionHistory.ts';
 import type { TurnCheckpoints } from './turnCheckpoints.ts';
 import type { SpokenTurn, TurnTimestamps } from './turnLatency.ts';
@@ -39,6 +40,8 @@ export interface AgentTurnQueueDeps<Speech extends AnswerSpeech>
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
   /** Stores running turns, so that another node can recover them; undefined for a customer's bot. */
   readonly checkpoints?: TurnCheckpoints | undefined;
+  /** What goes before the pathway; undefined where there is none. */
+  readonly disclosures?: Disclosures | undefined;
   readonly onError: (error: unknown, message: string) => void;
 }
 
@@ -94,6 +97,11 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     return this.#turn?.speech;
   }
 
+  /** The turn that is due once neither side speaks; undefined for none. */
+  get waiting(): TurnInput | undefined {
+    return this.#deps.disclosures?.waiting;
+  }
+
   /** Resolves once the last turn is stored. */
   get settled(): Promise<unknown> {
     return this.#lastTurn ?? this.#turn?.done ?? Promise.resolve();
@@ -117,12 +125,15 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     this.#unanswered.add(unansweredText);
     const preemptive = this.#hasCanceledPrepared ? ('canceled' as const) : undefined;
     this.#hasCanceledPrepared = false;
-    await this.#runNext(input, { ...timestamps, preemptive }, isLast, undefined);
+    const next = this.#deps.disclosures?.before(input) ?? input;
+    await this.#runNext(next, { ...timestamps, preemptive }, isLast && next === input, undefined);
   }
 
   /** Starts a preemptive turn: nothing of it is played or kept before {@link commit}. */
   prepare(input: TurnInput, timestamps: TurnTimestamps): void {
     this.cancelPrepared();
+    // The turn of the pathway's begin may be due in its place.
+    if (this.#deps.disclosures?.waiting) return;
     this.#latest += 1;
     this.#prepared = { language: languageOf(input), turn: undefined, committed: undefined };
     void this.#runNext(input, timestamps, false, this.#prepared);
@@ -229,6 +240,8 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     this.cancelPrepared();
     this.#isClosed = true;
     this.#dropQueued();
+    const { waiting } = this.#deps.disclosures ?? {};
+    if (waiting) this.#unanswered.addInput(waiting);
     this.#turn?.stop();
     this.#turn?.speech.onClosed();
     this.#lastTurn = this.#storeLastText(lastText, timestamps);
@@ -263,12 +276,17 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     const history = this.#unanswered.takeAll();
     const committed = prepared?.committed;
     const isPreemptive = prepared !== undefined && committed === undefined;
+    let isWhole = true;
     const turn = new AgentTurn(
       {
         ...this.#deps,
         onSession: (session) => this.#onSession(session),
         onStartedSpeaking: () => this.#deps.dispatch({ type: 'agent_started_speaking' }),
-        onSpeechFailure: (error) => this.#onSpeechFailure(error),
+        onSpeechFailure: (error) => {
+          isWhole = false;
+          this.#onSpeechFailure(error);
+        },
+        onDisclosed: (id) => isWhole && this.#deps.onDisclosed?.(id),
       },
       { input, history, timestamps: committed ?? timestamps, isLast, isPreemptive },
     );
@@ -291,7 +309,8 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     return {
       turn,
       at,
-      nodeId: settings.node?.node.id ?? null,
+      // Disclosures precede the first node, whose settings hold.
+      nodeId: input.kind === 'disclosure' ? null : (settings.node?.node.id ?? null),
       said: said?.content ?? '',
       heard: speech.heardText(),
       speech: { ...said?.speech, synthesis: speech.provider },
@@ -334,7 +353,19 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     if (isTransferred) this.#deps.onSessionOver('transferred');
     else if (isOver)
       this.#deps.onSessionOver(isGivenUp ? 'failed' : outcomeAfter(input, isFinal && ended === null));
-    else if (isCompleted && this.#turn === turn) this.#deps.dispatch({ type: 'agent_turn_ended' });
+    else if (isCompleted && this.#turn === turn) this.#onCompleted(turn);
+  }
+
+  #onCompleted({ input, timestamps }: AgentTurn<Speech>): void {
+    const { disclosures } = this.#deps;
+    if (input.kind === 'disclosure') disclosures?.skip();
+    const next = input.kind === 'disclosure' ? disclosures?.following : undefined;
+    if (!next) {
+      this.#deps.dispatch({ type: 'agent_turn_ended' });
+      return;
+    }
+    this.#deps.dispatch({ type: 'agent_turn_started' });
+    void this.run(next, { ...timestamps });
   }
 
   #onSpeechFailure(error: unknown): void {
@@ -351,6 +382,7 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
       return;
     }
     this.#deps.onError(error, 'agent turn failed');
+    if (input.kind === 'disclosure') this.#deps.disclosures?.skip();
     if (input.kind === 'channel_error') {
       this.#deps.onSessionOver('failed');
       return;

@@ -72,6 +72,7 @@ export async function runPathway(started: TurnContext): Promise<PathwayResult> {
   const { session, request, journal } = started;
   journal.recordInput(request);
   const node = currentNode(started);
+  if (request.input.kind === 'disclosure') return await disclose(started, request.input.id);
   if (isRecordedOnly(request.input)) {
     // The channel may have lost the node, with the stream before this one.
     if (node) await announce(started, node);
@@ -91,6 +92,16 @@ export async function runPathway(started: TurnContext): Promise<PathwayResult> {
     // A turn that fails waits for it too, so that nothing of it is left running.
     await extraction;
   }
+}
+
+/** Says what goes before the first node, in that node's language and voice. */
+async function disclose(turn: TurnContext, id: string): Promise<PathwayResult> {
+  const { release, graph, session } = turn;
+  const node = currentNode(turn) ?? graph.start;
+  if (node) await announce(turn, node);
+  const text = turn.render(release.agent.disclosures?.find((one) => one.id === id)?.text ?? '');
+  if (text.trim() !== '') await say(turn, 'text', text);
+  return { hasSpoken: session.state.hasSpoken, ended: null };
 }
 
 /** Drives the turn machine: performs its effects, and feeds back what came of the last one. */

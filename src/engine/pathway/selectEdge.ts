@@ -42,6 +42,7 @@ export function triggerOf(input: TurnInput): TurnTrigger | 'begin' {
     case 'channel_error':
     case 'unanswered_message':
     case 'transfer_update':
+    case 'disclosure':
     case 'say':
       return { kind: 'passed' };
     case 'transfer_failed':

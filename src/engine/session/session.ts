@@ -120,6 +120,7 @@ export const HISTORY_EVENT_TYPES = [
   'silence',
   'not_understood',
   'opt_out',
+  'disclosure_heard',
   'call_status',
   'answering_machine',
   'transfer',

@@ -163,6 +163,7 @@ export class Journal {
       case 'begin':
       case 'failure':
       case 'transfer_update':
+      case 'disclosure':
       case 'say':
       case 'given_back':
         return;

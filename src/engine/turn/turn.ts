@@ -54,6 +54,8 @@ export type TurnInput =
     }
   /** The customer waits for a transfer: the channel says how far it is. */
   | { readonly kind: 'transfer_update'; readonly progress: 'waiting' | 'answered' }
+  /** What the law has the agent say before the first node. @property id - Names one of the agent's `disclosures`. */
+  | { readonly kind: 'disclosure'; readonly id: string }
   /** A supervisor's words, said as the agent's. */
   | { readonly kind: 'say'; readonly text: string }
   /**

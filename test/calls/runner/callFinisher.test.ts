@@ -240,7 +240,7 @@ test.each([
       liveEvents: { publish: (event) => void events.push(event) },
       recordingUrl: (key) => `https://files/${key}`,
     });
-    row = makeCall({ isTest });
+    row = makeCall({ isTest, disclosures: [{ id: 'who', withinSeconds: 9, machines: true }] });
     await finishing.finish(row, 'node', END);
     await finishing.completeRecording(row, recording);
     const call = { projectId: 'project', sessionId: 'session', callId: 'call' };
@@ -251,10 +251,11 @@ test.each([
       trunkId: 'trunk',
     };
     const { status, endReason } = END;
+    const violations = [{ kind: 'disclosure', id: 'who' }];
     const ended = {
       type: 'call.ended',
       ...call,
-      data: { ...data, status, endReason, durationMs: 7000, sip: null },
+      data: { ...data, status, endReason, durationMs: 7000, sip: null, violations },
     };
     expect(events).toEqual(told ? [ended, { type: 'recording.ready', ...call, data: told }] : []);
     expect(used).toEqual(told ? [['project', { calls: 1, callMs: 7000 }]] : []);

@@ -33,8 +33,10 @@ function targets(session?: Session) {
   return { streams, opened };
 }
 
+const disclosures = [{ id: 'who', withinSeconds: 9, machines: true }];
 const call = makeCall({
   metadata: { ref: 7, none: null },
+  disclosures,
   settings: { ...makeCall().settings, traceparent: TRACE, noiseSuppression: true },
 });
 const state = { ...newSessionState({ name: 'Ann', age: 42 }) };
@@ -73,8 +75,8 @@ test('A call’s first stream to a voice node brings the session and the call al
   };
   const nodeId = 'node-of-call';
   expect(opened).toEqual([
-    { ...ticket, opening, nodeId },
-    { ...ticket, nodeId },
+    { ...ticket, disclosures, opening, nodeId },
+    { ...ticket, disclosures, nodeId },
   ]);
 });
 

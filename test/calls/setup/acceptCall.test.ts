@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type CallingHours, callingHours } from '../../../src/agents/accounts/callingHours.ts';
+import { type AgentConfig, newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import { CallwayError, nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { noopTracer } from '../../../src/base/tracing.ts';
 import type { Call } from '../../../src/calls/call.ts';
@@ -50,7 +51,7 @@ let replaced: [number: string, at: string][];
 let published: string[];
 let replacedCalls: Call[];
 let rules: CallingRules;
-let recording: { inbound: boolean; outbound: boolean };
+let agent: AgentConfig;
 
 /** It is 08:00 in Taipei when the tests begin. */
 const DAY = callingHours.parse({
@@ -65,7 +66,7 @@ const deps: AcceptCallDeps = {
     prepare: async (wanted) => ({
       session: { ...wanted, instanceId: 'instance' } as never,
       started: { type: 'session_started', at: AT, data: {} },
-      recording,
+      agent,
     }),
   },
   callingRules: async () => rules,
@@ -149,7 +150,7 @@ beforeEach(() => {
   [phoneNumber, trunks, holder, ids] = [makeNumber(), [makeTrunk('t')], undefined, 0];
   [queue, inserted, renewed, warned, refusal, renewalFails] = [[], [], [], [], undefined, false];
   [nodeRefusal, refused, replaced, published, replacedCalls] = [undefined, [], [], [], []];
-  recording = { inbound: true, outbound: true };
+  agent = newAgentConfig('Agent');
   rules = { isListed: false, callingHours: null };
 });
 
@@ -222,13 +223,30 @@ describe('acceptCall', () => {
     [false, true, { outbound: true }, false],
   ])(
     'records as the call says, else its number, else the agent: %s, %s, %o',
-    async (asked, own, agent, expected) => {
-      recording = { inbound: false, ...agent };
+    async (asked, own, recording, expected) => {
+      agent = { ...agent, recording: { inbound: false, ...recording } };
       phoneNumber = makeNumber({ record: own });
       await accept({ record: asked });
       expect(inserted.map(({ settings }) => settings.record)).toEqual([expected]);
     },
   );
+
+  test.each([
+    ['the agent', {}, ['outbound', 'both']],
+    ['a bot of its own', { media: { url: 'wss://bot.example', dialect: 'callway' } }, []],
+  ] as const)('to %s owes the disclosures of outbound calls: %o', async (_whom, change, owed) => {
+    const one = (direction: 'inbound' | 'outbound' | 'both') => ({
+      id: direction,
+      text: 'Hi',
+      withinSeconds: 9,
+      direction,
+    });
+    agent = { ...agent, disclosures: [one('inbound'), one('outbound'), { ...one('both'), machines: false }] };
+    await accept(change);
+    expect(inserted[0]?.disclosures.map(({ id }) => id)).toEqual(owed);
+    for (const { withinSeconds, machines, id } of inserted[0]?.disclosures ?? [])
+      expect([withinSeconds, machines]).toEqual([9, id === 'outbound']);
+  });
 
   test.each([
     ['an unreadable fromNumber', 'invalid_number', 'invalid', () => ({ fromNumber: '12' })],

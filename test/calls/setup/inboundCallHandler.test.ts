@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import { nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { noopTracer } from '../../../src/base/tracing.ts';
 import type { CallMetrics } from '../../../src/calls/callMetrics.ts';
@@ -159,7 +160,7 @@ test.each([
       prepare: async () => ({
         session: {} as never,
         started: { type: 'session_started', at: '', data: {} },
-        recording: { inbound: true, outbound: true },
+        agent: newAgentConfig('Agent'),
       }),
       start: async () => undefined,
       slots: { acquire: async () => 0, release: async () => undefined },
@@ -194,10 +195,13 @@ test.each([
 
 test('An inbound call that the agent rejects is rejected while it rings, with that status', async () => {
   const steps: unknown[] = [];
-  const recording = { inbound: true, outbound: true };
   const session = draftSession({ projectId: 'p', sessionId: 's', channel: 'phone' }, '');
   const started = { type: 'session_started', at: '', data: {} } as const;
-  const prepared = { session: { ...session, instanceId: 'instance' }, started, recording };
+  const prepared = {
+    session: { ...session, instanceId: 'instance' },
+    started,
+    agent: newAgentConfig('Agent'),
+  };
   const capacity = new NodeCapacity(1);
   const deps = depsWith({
     capacity,
@@ -260,6 +264,7 @@ test.each([
       toNumber: NUMBER.number,
       trunkId: 'trunk',
       isTest: false,
+      disclosures: [],
       settings: {
         ringTimeoutSeconds: 45,
         maxDurationSeconds: 3600,
@@ -288,6 +293,7 @@ test.each([
       toNumber: 'test',
       trunkId: null,
       isTest: true,
+      disclosures: [{ id: 'who', withinSeconds: 9, machines: true }],
       settings: {
         ringTimeoutSeconds: 45,
         maxDurationSeconds: 660,
@@ -305,6 +311,12 @@ test.each([
     const accepted: unknown[] = [];
     const session = { sessionId: 's', instanceId: 'i', state: {} } as never;
     const [leg, started] = [{}, { type: 'session_started', at: '', data: {} } as const];
+    const disclosures = (['inbound', 'outbound'] as const).map((direction) => ({
+      id: direction === 'inbound' ? 'who' : 'why',
+      text: 'Hello',
+      withinSeconds: 9,
+      direction,
+    }));
     const capacity = new NodeCapacity(1);
     const deps = depsWith({
       capacity,
@@ -321,7 +333,11 @@ test.each([
           return 0;
         },
       },
-      prepare: async () => ({ session, started, recording: { inbound: true, outbound: false } }),
+      prepare: async () => ({
+        session,
+        started,
+        agent: { ...newAgentConfig('Agent'), recording: { inbound: true, outbound: false }, disclosures },
+      }),
       start: async () => session,
       async insert(call) {
         steps.push('insert');

@@ -31,6 +31,7 @@ export function makeCall(change: Partial<Call> = {}): Call {
     recording: null,
     answeringMachine: null,
     supervision: null,
+    disclosures: [],
     nodeId: 'node',
     hangupRequested: false,
     transfer: null,

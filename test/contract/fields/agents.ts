@@ -159,6 +159,16 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
       'optOut.detect':
         'engine/pathway/optOut.test.ts › Without detect only the tool and an edge list a number',
       'optOut.confirm': 'engine/pathway/optOut.test.ts › The agent says what confirm says, and the call ends',
+      'disclosures[].id':
+        'voice/session/disclosures.test.ts › Disclosures are said in order before the first node, and each is reported once it was heard',
+      'disclosures[].text':
+        'voice/session/disclosures.test.ts › Disclosures are said in order before the first node, and each is reported once it was heard',
+      'disclosures[].withinSeconds':
+        'calls/runner/disclosures.test.ts › A disclosure is kept as heard with its time, and one that was heard late stays a violation',
+      'disclosures[].direction':
+        'calls/setup/acceptCall.test.ts › to %s owes the disclosures of outbound calls: %o',
+      'disclosures[].machines':
+        'voice/session/disclosures.test.ts › gets none with machines: false, which is cut once the machine is detected',
       'notUnderstood.transferTo':
         'voice/session/notUnderstood.test.ts › Without an edge the call is transferred where the agent says so',
       'notUnderstood.transferTo.to':

@@ -80,6 +80,9 @@ export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
       'call.externalId': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'call.campaignId': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'call.contactId': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.violations[].kind':
+        'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.violations[].id': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'call.dynamicVariables':
         'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'messages[].at':

@@ -34,6 +34,7 @@ export const CALL: CallReport = {
     externalId: null,
     campaignId: null,
     contactId: null,
+    violations: [],
     dynamicVariables: {},
   },
   recording: { status: 'ready', durationMs: 41_900 },

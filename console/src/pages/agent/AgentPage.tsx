@@ -70,6 +70,7 @@ const SETTINGS = [
   'transferTargets',
   'notUnderstood',
   'optOut',
+  'disclosures',
   'beforeStartConfig',
   'postSessionWebhook',
   'eventWebhook',

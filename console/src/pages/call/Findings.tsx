@@ -45,6 +45,7 @@ const texts = textsIn<
     poor_audio: ({ mos, lossPercent, seconds }) =>
       `Poor audio for ${seconds} s: MOS ${formatNumber(Number(mos))}, ${formatNumber(Number(lossPercent))} % lost`,
     call_failed: (values) => `Call: ${callEnd(values).join(', ')}`,
+    violation: ({ id }) => `Disclosure ${id} was not heard whole in time`,
     transfer_failed: (values) => `Transfer to ${values.to} failed: ${transferEnd(values)}`,
     interruptions: ({ count }) => `The caller interrupted ${count} times`,
   },
@@ -61,6 +62,7 @@ const texts = textsIn<
     poor_audio: ({ mos, lossPercent, seconds }) =>
       `音質不佳 ${seconds} 秒：MOS ${formatNumber(Number(mos))}，遺失 ${formatNumber(Number(lossPercent))} %`,
     call_failed: (values) => `通話：${callEnd(values).join('、')}`,
+    violation: ({ id }) => `告知事項 ${id} 未在時限內完整聽完`,
     transfer_failed: (values) => `轉接至 ${values.to} 失敗：${transferEnd(values)}`,
     interruptions: ({ count }) => `來電者插話 ${count} 次`,
   },

@@ -36,6 +36,8 @@ export function eventDetail({ type, data }: HistoryEvent): string {
       return took;
     case 'not_understood':
       return joined(known('notUnderstood', 'why'), `${numberOf(data, 'count') ?? ''}`);
+    case 'disclosure_heard':
+      return joined(field('id'), formatLatency(numberOf(data, 'atMs') ?? 0));
     case 'opt_out':
       return field('reason') && `“${field('reason')}”`;
     case 'call_status':

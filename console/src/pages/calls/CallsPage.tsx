@@ -27,6 +27,7 @@ const texts = textsIn({
     outbound: 'Outbound',
     from: 'From',
     to: 'To',
+    violations: 'With violations only',
     tests: 'With test calls',
     export: 'Export CSV',
     filters: 'Filters',
@@ -43,6 +44,7 @@ const texts = textsIn({
     outbound: '撥出',
     from: '從',
     to: '到',
+    violations: '僅顯示有違規的通話',
     tests: '包含測試通話',
     export: '匯出 CSV',
     filters: '篩選',
@@ -139,6 +141,12 @@ function Filters({ filters }: { filters: CallFilters }) {
         label={texts.to}
         value={filters.to ?? ''}
         onChange={(event) => set({ to: event.currentTarget.value })}
+      />
+      <Checkbox
+        label={texts.violations}
+        checked={filters.violations ?? false}
+        onChange={(event) => set({ violations: event.currentTarget.checked })}
+        mb={8}
       />
       <Checkbox
         label={texts.tests}

@@ -14,6 +14,7 @@ export interface CallFilters {
   /** Dates; `to` is the last day. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  readonly violations?: boolean | undefined;
   readonly tests?: boolean | undefined;
 }
 
@@ -28,13 +29,14 @@ export function readFilters(search: Readonly<Record<string, unknown>>): CallFilt
     number: text('number')?.replace(/[^\d+]/g, '') || undefined,
     from: date('from'),
     to: date('to'),
+    violations: search.violations === true || undefined,
     tests: search.tests === true || undefined,
   };
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
 }
 
 /** The API's parameters. Days are the browser's. */
-export function queryOf({ status, direction, q, number, from, to, tests }: CallFilters) {
+export function queryOf({ status, direction, q, number, from, to, violations, tests }: CallFilters) {
   const startOf = (day: string, plusDays: number) => {
     const date = new Date(`${day}T00:00:00`);
     date.setDate(date.getDate() + plusDays);
@@ -47,6 +49,7 @@ export function queryOf({ status, direction, q, number, from, to, tests }: CallF
     ...(number ? { number } : {}),
     ...(from ? { from: startOf(from, 0) } : {}),
     ...(to ? { to: startOf(to, 1) } : {}),
+    ...(violations ? { violations: 'true' as const } : {}),
     ...(tests ? { includeTests: 'true' as const } : {}),
   };
 }

@@ -55,6 +55,9 @@ const filters = z.looseObject({
     .meta({ example: '912345' }),
   externalId: z.string().min(1).max(MAX_EXTERNAL_ID_CHARACTERS).optional().describe('As in the order.'),
   campaignId: z.uuid().optional().describe('Calls that this campaign has placed.'),
+  violations: flag
+    .optional()
+    .describe('`true`: only calls that have violations; `false`: only those that have none.'),
   q: z
     .string()
     .min(1)
@@ -87,6 +90,7 @@ const COLUMNS: readonly Column[] = [
   ['sipReason', ({ sip }) => sip?.reason],
   ['trunkId', ({ trunkId }) => trunkId],
   ['answeringMachine', ({ answeringMachine }) => answeringMachine],
+  ['violations', ({ violations }) => violations.map(({ kind, id }) => `${kind}:${id}`).join(' ')],
   ['transferredTo', ({ transfer }) => (transfer?.outcome === 'joined' ? transfer.to : null)],
   ['turnLatencyP50Ms', ({ turnLatencyMs }) => turnLatencyMs.p50],
   ['turnLatencyP95Ms', ({ turnLatencyMs }) => turnLatencyMs.p95],
@@ -217,6 +221,7 @@ function filterOf(query: z.output<typeof filters>): CallFilter {
     number,
     externalId,
     campaignId,
+    violations,
     q,
     includeTests,
   } = query;
@@ -232,6 +237,7 @@ function filterOf(query: z.output<typeof filters>): CallFilter {
       number,
       externalId,
       campaignId,
+      violations,
       q,
       includeTests,
       metadata,

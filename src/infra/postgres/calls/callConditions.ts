@@ -7,6 +7,12 @@ import { storableJson } from '../sql/storable.ts';
 /** The condition of the index `calls_traced_by_end`: traces are removed after a call's end. */
 const UNENDED = 'ended_at IS NULL AND NOT is_trace_removed';
 
+/** Holds for the calls of which `violationsOf` names some. */
+const HAS_VIOLATIONS = `(answered_at IS NOT NULL AND ended_at IS NOT NULL AND EXISTS (
+  SELECT FROM json_array_elements(disclosures) AS owed
+  WHERE (owed->>'machines')::boolean OR answering_machine IS DISTINCT FROM 'machine'
+))`;
+
 /** Returns the condition for the calls of a list. @param said - The sessions that the filter's `q` matches. */
 export function conditions(
   projectId: string,
@@ -19,6 +25,7 @@ export function conditions(
     sessionId,
     externalId,
     campaignId,
+    violations,
     isLive,
     from,
     to,
@@ -39,6 +46,7 @@ export function conditions(
     ...given(sessionId, (place) => `session_id = ${place}`),
     ...given(externalId, (place) => `external_id = ${place}`),
     ...given(campaignId, (place) => `campaign_id = ${place}`),
+    ...(violations === undefined ? [] : [violations ? HAS_VIOLATIONS : `NOT ${HAS_VIOLATIONS}`]),
     ...Object.entries(metadata).map(([key, value]) => {
       const any = metadataWith(key, value).flatMap((json) => given(json, isContained));
       return `(${any.join(' OR ')})`;

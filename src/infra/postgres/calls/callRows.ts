@@ -38,6 +38,7 @@ const TYPES = {
   priority: 'smallint',
   campaignId: 'uuid',
   contactId: 'uuid',
+  disclosures: 'json',
 } as const satisfies Record<keyof Call, ColumnType>;
 
 /** A column, and its parameter in a call or in a change. */

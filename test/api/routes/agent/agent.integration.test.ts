@@ -14,6 +14,13 @@ const call = (method: string, body?: unknown) =>
     ...(body === undefined ? {} : { body }),
   });
 
+const DISCLOSURE = {
+  id: 'who',
+  text: 'I am {{ name }}.',
+  withinSeconds: 9,
+  direction: 'both',
+  machines: false,
+};
 const FULL = {
   name: 'Amy',
   type: 'skill',
@@ -43,6 +50,7 @@ const FULL = {
   shareCallerNumber: false,
   notUnderstood: { transferTo: '+886212345678' },
   optOut: { detect: false, confirm: 'Goodbye, {{ name }}.' },
+  disclosures: [DISCLOSURE, { ...DISCLOSURE, id: 'who-else', direction: 'inbound' }],
   recording: { inbound: false, outbound: true },
   sessionIdleMinutes: 45,
   speech: {
@@ -85,6 +93,7 @@ describe('The agent', () => {
       shareCallerNumber: true,
       notUnderstood: null,
       optOut: null,
+      disclosures: null,
       recording: { inbound: true, outbound: true },
       sessionIdleMinutes: null,
       speech: null,
@@ -139,6 +148,8 @@ describe('The agent', () => {
     ['postSessionWebhook', { url: 'https://example.com', retries: 1 }, '/postSessionWebhook/retries'],
     ['postEvaluationConfig', { criteria: [] }, '/postEvaluationConfig/criteria'],
     ['beforeStartConfig', { url: 'https://example.com', timeoutMs: 15_001 }, '/beforeStartConfig/timeoutMs'],
+    ['disclosures', [{ id: 'who', text: 'Me.', direction: 'both' }], '/disclosures/0/withinSeconds'],
+    ['disclosures', [DISCLOSURE, DISCLOSURE], '/disclosures'],
     ['sessionIdleMinutes', 0, '/sessionIdleMinutes'],
     ['variableConfigs', [{ name: '1st', type: 'string', description: '' }], '/variableConfigs/0/name'],
     ['variableConfigs', [{ name: 'a', type: 'enum', description: '' }], '/variableConfigs/0/values'],
@@ -204,6 +215,11 @@ describe('Target addresses', () => {
 test.each([
   ['/globalPrompt', { globalPrompt: 'Speak for {{ company }. Be {% if vip %}brief.' }],
   ['/placeholderMessages/en/1', { placeholderMessages: { en: ['One moment.', 'Wait, {{ name'] } }],
+  ['/optOut/confirm', { optOut: { confirm: 'Goodbye, {{ name' } }],
+  [
+    '/disclosures/0/text',
+    { disclosures: [{ id: 'who', text: 'I am {{ who', withinSeconds: 9, direction: 'both' }] },
+  ],
 ])('A malformed template is refused with its place %s', async (path, body) => {
   const answer = await call('PATCH', body);
   expect(answer).toMatchObject({

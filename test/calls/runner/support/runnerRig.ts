@@ -79,6 +79,8 @@ interface RunnerRig {
   /** What came with changes of the call, but for its status. */
   changeEvents: HistoryEvent[];
   updateFailures: number;
+  /** The disclosures that the newest agent was asked to say. */
+  unsaid: readonly string[];
   onUpdate: ((change: object) => Call | undefined) | undefined;
   /** The session's start before the first INVITE. */
   start: ConversationEngine['start'];
@@ -123,6 +125,7 @@ export function useRunner(): void {
       stored: CALL,
       changeEvents: [],
       updateFailures: 0,
+      unsaid: [],
       onUpdate: undefined,
       start: async () => undefined,
       rules: { isListed: false, callingHours: null },
@@ -397,14 +400,17 @@ const fakeLimiter = () =>
 
 const fakeStreams = () =>
   unused<CallStreams>('streams', {
-    agent: async () => ({
-      url: 'ws://engine/',
-      dialect: 'callway',
-      streamId: 'st',
-      callId: 'call',
-      customParameters: {},
-      canReconnect: t.canReconnect,
-    }),
+    async agent({ disclosures }) {
+      t.unsaid = disclosures.map(({ id }) => id);
+      return {
+        url: 'ws://engine/',
+        dialect: 'callway',
+        streamId: 'st',
+        callId: 'call',
+        customParameters: {},
+        canReconnect: t.canReconnect,
+      };
+    },
     async party(_call, party) {
       t.log.push(['party', party]);
       return {
@@ -445,8 +451,9 @@ export function leg(index = 0): ReturnType<typeof fakeLeg> {
 export async function answerCall(
   beforeAnswer = async () => {},
   transfer: Trunk['transfer'] = 'auto',
+  call = CALL,
 ): Promise<void> {
-  t.runner.dial(CALL, [{ ...trunk('a'), transfer }, trunk('b')]);
+  t.runner.dial(call, [{ ...trunk('a'), transfer }, trunk('b')]);
   await settle();
   leg().legEvents.emit('ringing', { hasEarlyMedia: false });
   await beforeAnswer();

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { Call } from '../../../../src/calls/call.ts';
+import { violationsOf } from '../../../../src/calls/call.ts';
 import { removeExpired } from '../../../../src/infra/postgres/retention.ts';
 import { leasedWork } from '../../../../src/infra/postgres/work/claims.ts';
 import { SCHEDULED_CALLS } from '../../../../src/infra/postgres/work/tables.ts';
@@ -219,6 +220,32 @@ describe('Calls', () => {
     expect(await ids({ sessionId: young.sessionId })).toEqual([young.id]);
     expect(await ids({}, { limit: 1, offset: 1 })).toEqual([young.id]);
     expect((await world.stores.calls.list(world.projectId, {}, { limit: 1, offset: 0 })).total).toBe(3);
+  });
+
+  test('are listed by whether they have violations', async () => {
+    const answered = { status: 'completed', answeredAt: later(4), endedAt: later(9) } as const;
+    const owed = (machines: boolean) => ({ disclosures: [{ id: 'who', withinSeconds: 9, machines }] });
+    const some = [
+      await keep({ ...answered, ...owed(true), answeringMachine: 'machine' }),
+      await keep({ ...answered, ...owed(false), answeringMachine: null }),
+    ];
+    const none = [
+      await keep(answered),
+      await keep({ ...answered, ...owed(false), answeringMachine: 'machine' }),
+      await keep({ ...owed(true), status: 'no_answer', endedAt: later(9) }),
+      await keep({ ...owed(true), status: 'in_progress', answeredAt: later(4) }),
+    ];
+    for (const [violations, expected] of [
+      [true, some],
+      [false, none],
+    ] as const) {
+      const { items } = await world.stores.calls.list(world.projectId, { violations }, PAGE);
+      expect(items.map(({ id }) => id).sort()).toEqual(expected.map(({ id }) => id).sort());
+      expect(items.map((call) => violationsOf(call).length > 0)).toEqual(expected.map(() => violations));
+    }
+    const [found] = some;
+    const { calls } = world.stores;
+    expect(await calls.find(world.projectId, found?.id ?? '')).toMatchObject(owed(true));
   });
 
   test('are claimed by one of many nodes', async () => {

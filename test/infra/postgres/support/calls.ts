@@ -36,6 +36,7 @@ export function makeCall(
     recording: null,
     answeringMachine: null,
     supervision: null,
+    disclosures: [],
     nodeId: null,
     hangupRequested: false,
     transfer: null,

@@ -19,6 +19,7 @@ export interface Finding {
     | 'webhook_failed'
     | 'poor_audio'
     | 'call_failed'
+    | 'violation'
     | 'transfer_failed'
     | 'interruptions';
   readonly isSevere: boolean;
@@ -32,6 +33,7 @@ export interface Finding {
 export function findingsOf(timeline: Timeline, axis: Axis, turns: readonly Turn[]): Finding[] {
   const findings = [
     ...failedCall(timeline, axis),
+    ...violations(timeline, axis),
     ...slowAnswers(turns),
     ...failures(timeline, axis),
     ...poorAudio(timeline, axis),
@@ -48,6 +50,15 @@ function failedCall({ call }: Timeline, axis: Axis): Finding[] {
   const { status, endReason, sip, endedAt } = call;
   const values = { status, reason: endReason ?? '', sip: sip ? `${sip.code} ${sip.reason}` : '' };
   return [{ kind: 'call_failed', isSevere: true, atMs: axis.at(endedAt ?? call.createdAt), values }];
+}
+
+function violations({ call }: Timeline, axis: Axis): Finding[] {
+  return (call?.violations ?? []).map(({ id }) => ({
+    kind: 'violation',
+    isSevere: true,
+    atMs: axis.at(call?.answeredAt ?? call?.createdAt ?? ''),
+    values: { id },
+  }));
 }
 
 function slowAnswers(turns: readonly Turn[]): Finding[] {
