@@ -21,6 +21,7 @@ const layers = [
   ['voice/voiceSessionServer\\.ts'], // picks one of them
   ['calls/'],
   ['campaigns/'],
+  ['results/'], // what an ended session was worth
   ['webhooks/', 'testing/', 'streams/'],
   [
     'telephony/',

@@ -431,6 +431,10 @@ CREATE TABLE session_history (
   -- Set by the end; before it they are in the session's state.
   variables json,
   evaluation json,
+  -- As the agent's `analysis` asks; the next two are from it, for lists.
+  analysis json,
+  disposition text,
+  success boolean,
   -- What the voice sessions heard of the caller; null where there was no speech.
   heard json,
   message_count integer NOT NULL DEFAULT 0,
@@ -444,6 +448,8 @@ CREATE TABLE session_history (
 CREATE INDEX session_history_of_project ON session_history (project_id, started_at DESC, instance_id DESC);
 CREATE INDEX session_history_of_session ON session_history (project_id, session_id, started_at DESC);
 CREATE INDEX session_history_by_end ON session_history (project_id, ended_at) WHERE status = 'ended';
+CREATE INDEX session_history_of_disposition ON session_history (project_id, disposition, started_at DESC, instance_id DESC)
+  WHERE disposition IS NOT NULL;
 CREATE INDEX session_history_of_tests ON session_history (project_id, ended_at) WHERE is_test;
 CREATE INDEX session_history_of_customer ON session_history (project_id, customer_id_of(variables))
   WHERE customer_id_of(variables) IS NOT NULL;
@@ -801,9 +807,11 @@ CREATE TABLE webhook_outbox (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
   release_id text NOT NULL,
   finalize_by timestamptz NOT NULL,
-  -- Whether session.finalized waits for an evaluation.
+  -- Whether session.finalized waits for an evaluation or an analysis.
   evaluating boolean NOT NULL,
-  -- When evaluation and remembering may begin, or begin again after their node has died; null when they are done.
+  -- The analysis of a session whose own is not done when session.finalized is due; null where the agent asks for none.
+  skipped_analysis json,
+  -- When judging and remembering may begin, or begin again after their node has died; null when they are done.
   tasks_at timestamptz,
   task_attempts integer NOT NULL DEFAULT 0,
   -- When the row is due. The node that claims it first moves it on, so that others do not.

@@ -13,6 +13,9 @@ const NEXT_PARAGRAPH =
 const EXPECTED_ANSWERS = /\n\nThe person may answer at this step: (.*)/;
 const ASKED_FIRST = /\n\nBefore the conversation goes on, ask.*\n((?:- .*(?:\n|$))+)/;
 const FIRST_PASSAGE = /\n\nAnswer from these passages.*\n\[1\] (?:\([^)\n]*\) )?([\s\S]*?)(?:\n\[2\] |$)/;
+/** Matches the beginning of the paragraph after a judge's question. */
+const NEXT_QUESTION =
+  /\n\n(?:(?:Score|Summarize) the conversation above |Choose the `disposition` |Extract `data` |Instructions: |What was said in )/;
 const TODAY = /\bToday is \p{L}+, (\d{4}-\d{2}-\d{2}),/u;
 
 /** Reads what a request says of its situation, in the words that the gateway uses towards every chat model. */
@@ -36,7 +39,17 @@ export function situationOf({ messages, tools = [], jsonSchema, passthrough }: R
     asked: asked?.content ?? '',
     expectedAnswers: answersIn(EXPECTED_ANSWERS.exec(step)?.[1] ?? ''),
     passage: passageIn(step),
-    criteria: criteriaOf(last, properties.results),
+    criteria:
+      'results' in properties
+        ? criteriaOf(sectionOf(last, 'Judge the conversation above '), properties.results)
+        : undefined,
+    scored:
+      'scores' in properties
+        ? criteriaOf(sectionOf(last, 'Score the conversation above '), properties.scores)
+        : undefined,
+    dispositions: 'disposition' in properties ? dispositionsOf(last, properties.disposition) : undefined,
+    data: 'data' in properties ? [...propertiesOf(recordOf(properties.data)).values()] : undefined,
+    wantsSummary: 'summary' in properties,
     persona: personaIn(prompts[0] ?? '', passthrough?.seed),
     today: TODAY.exec(step || last)?.[1],
   };
@@ -56,6 +69,18 @@ function criteriaOf(prompt: string, results: unknown): Criterion[] {
   const verdict = recordOf(recordOf(recordOf(results).items).properties);
   const names = recordOf(verdict.name).enum;
   return itemsOf(prompt, '- ', names).map(([name, description]) => ({ name, description }));
+}
+
+function dispositionsOf(prompt: string, disposition: unknown): Criterion[] {
+  const items = itemsOf(sectionOf(prompt, 'Choose the `disposition` '), '- ', recordOf(disposition).enum);
+  return items.map(([name, description]) => ({ name, description }));
+}
+
+/** The part of a judge's prompt that begins so. */
+function sectionOf(prompt: string, beginning: string): string {
+  const from = `\n\n${prompt}`.indexOf(`\n\n${beginning}`);
+  const section = from < 0 ? '' : prompt.slice(from);
+  return section.slice(0, NEXT_QUESTION.exec(section)?.index);
 }
 
 /** The items of a list by their names, which begin a line each. */

@@ -49,7 +49,12 @@ export interface Situation {
   readonly expectedAnswers?: readonly string[];
   /** The best retrieved passage. */
   readonly passage?: string | undefined;
-  readonly criteria?: readonly Criterion[];
+  /** What a judge is asked for: criteria that are met or not, criteria with a score, how the conversation ended, data. */
+  readonly criteria?: readonly Criterion[] | undefined;
+  readonly scored?: readonly Criterion[] | undefined;
+  readonly dispositions?: readonly Criterion[] | undefined;
+  readonly data?: readonly VariableConfig[] | undefined;
+  readonly wantsSummary?: boolean;
   /** The caller to play. */
   readonly persona?: Persona | undefined;
   /** The conversation's local date as `YYYY-MM-DD`, for words such as "tomorrow". */

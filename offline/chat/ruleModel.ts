@@ -40,7 +40,7 @@ export function answerByRules(given: RuleRequest): RuleAnswer {
       return json(extractVariables(variableConfigs, { text, asked, today }));
     }
     case 'judge':
-      return json(judgeByRules(situation.criteria ?? [], messages));
+      return json(judgeByRules(situation, messages));
     case 'summarise':
       return prose(summarizeByRules(messages));
     case 'persona':

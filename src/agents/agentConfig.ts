@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { INTERIM, LIVE_EVENT_TYPES, liveEventType } from '../events/liveEvent.ts';
 import type { HeaderEntry } from '../http/headers.ts';
 import { LONGEST_SESSION_IDLE_MINUTES } from './accounts/project.ts';
+import { analysisConfig } from './analysisConfig.ts';
 import { chat } from './chat/chatConfig.ts';
 import { disclosures } from './disclosures.ts';
 import {
@@ -72,13 +73,17 @@ const beforeStartConfig = z
     'Asked before a call is answered or dialed, and before the first turn of other sessions, with `{projectId, sessionId, channel, variables, call?}`. Answers `{variables?, greeting?, language?, nodeId?, reject?: {status}}`.',
   );
 
+const criterion = z.strictObject({
+  name: z.string().min(1).max(128),
+  description: z.string().min(1).max(2000),
+  type: z
+    .enum(['boolean', 'score'])
+    .optional()
+    .describe('Default: boolean, met or not. score: from 1 (worst) to 5 (best).'),
+});
+
 const postEvaluationConfig = z
-  .strictObject({
-    criteria: z
-      .array(z.strictObject({ name: z.string().min(1).max(128), description: z.string().min(1).max(2000) }))
-      .min(1)
-      .max(50),
-  })
+  .strictObject({ criteria: z.array(criterion).min(1).max(50) })
   .describe(
     'The model evaluates each ended session by these criteria; the result is in the history and in session.finalized.',
   );
@@ -158,6 +163,7 @@ const fields = {
   postSessionWebhook: postSessionWebhook.nullable(),
   eventWebhook: eventWebhook.nullable(),
   postEvaluationConfig: postEvaluationConfig.nullable(),
+  analysis: analysisConfig.nullable(),
   placeholderMessages: placeholderMessages.nullable(),
   transferTargets: transferTargets
     .nullable()
@@ -265,6 +271,7 @@ export function newAgentConfig(name: string): AgentConfig {
     postSessionWebhook: null,
     eventWebhook: null,
     postEvaluationConfig: null,
+    analysis: null,
     placeholderMessages: null,
     transferTargets: null,
     notUnderstood: null,

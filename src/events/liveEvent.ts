@@ -84,6 +84,7 @@ export const liveEventData = {
       startedAt: time,
       endedAt: time,
       evaluation: anyJson.optional().describe('As in the history; absent where nothing was evaluated.'),
+      analysis: anyJson.optional().describe('As in the history; absent where the agent asks for none.'),
     })
     .describe('Recording, evaluation and webhooks of an ended session are done.'),
   'turn.started': z.object({

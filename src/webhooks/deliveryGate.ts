@@ -27,7 +27,7 @@ export interface GateRow {
 }
 
 export type GateEvent =
-  /** The call has ended, the recording is stored; for `session.finalized`, the evaluation is done. */
+  /** The call has ended, the recording is stored; for `session.finalized`, the session is judged. */
   | { readonly type: 'fact_ready'; readonly name: WebhookEventName }
   /** A sender claims the event; the claim counts only if the row becomes `sending`. */
   | { readonly type: 'send_claimed'; readonly name: WebhookEventName }
@@ -59,7 +59,7 @@ const FINAL = 'session.finalized';
  *  expired                └────────────────────────────────────────────────────────┘
  *                            next in order, but not subscribed, or failed before its claim
  *
- *  waiting ─── finalize_timeout ──▶ ready      session.finalized itself: it is sent without its evaluation
+ *  waiting ─── finalize_timeout ──▶ ready      session.finalized itself: it is sent without what the models say
  * ```
  *
  * An event is next in order when every event before it is settled or expired. Both are final, so once
@@ -93,9 +93,9 @@ export function dueRow<Row extends GateRow>(rows: readonly Row[]): Row | undefin
   return next?.status === 'ready' ? next : undefined;
 }
 
-/** Whether the timeout still matters: only for a `session.finalized` that will be sent, while facts are missing. */
+/** Whether the timeout still matters: to `session.finalized` itself, and to events before one that will be sent. */
 export function awaitsTimeout(rows: readonly GateRow[]): boolean {
-  return rows.some(({ status }) => status === 'waiting') && rows.at(-1)?.subscribed === true;
+  return rows.some(({ event, status }) => status === 'waiting' && (event === FINAL || isSent(rows)));
 }
 
 /** Whether nothing more can happen. */
@@ -129,10 +129,15 @@ function apply<Row extends GateRow>(rows: readonly Row[], event: GateEvent): rea
         return row.event === FINAL ? { status: 'settled', outcome: 'unknown' } : { status: 'ready' };
       });
     case 'finalize_timeout':
-      return awaitsTimeout(rows) ? rows.map(expire) : rows;
+      if (!awaitsTimeout(rows)) return rows;
+      return rows.map((row) => (row.event === FINAL || isSent(rows) ? expire(row) : row));
     default:
       return event satisfies never;
   }
+}
+
+function isSent(rows: readonly GateRow[]): boolean {
+  return rows.at(-1)?.subscribed === true;
 }
 
 function expire<Row extends GateRow>(row: Row): Row {

@@ -43,7 +43,8 @@ function detailsOf(
 }
 
 function finalizedDetails(session: OutboxSession, report: CallReport | undefined) {
-  const { startedAt, endedAt, endReason, messages, variables, missingVariables, evaluation } = session;
+  const { startedAt, endedAt, endReason, messages, variables, missingVariables, evaluation, analysis } =
+    session;
   return {
     status: report?.call.status ?? 'ended',
     endReason: report?.endReason ?? endReason,
@@ -54,6 +55,7 @@ function finalizedDetails(session: OutboxSession, report: CallReport | undefined
     variables,
     missingVariables,
     evaluation,
+    analysis,
   };
 }
 

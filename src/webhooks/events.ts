@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type WebhookEventName, webhookEventName } from '../agents/agentConfig.ts';
 import { CALL_END_REASONS, CALL_STATUSES } from '../calls/call.ts';
 import { violation } from '../calls/callResource.ts';
+import { analysisResult, evaluationResult } from '../engine/history/sessionResults.ts';
 
 /** The names in the order in which a session's events are sent. */
 export const WEBHOOK_EVENT_NAMES = webhookEventName.options;
@@ -120,14 +121,6 @@ const webhookMessageSchema = z.strictObject({
     .meta({ description: 'The model’s whole text, when less of it was heard' }),
 });
 
-const criterionSchema = z
-  .strictObject({
-    name: z.string(),
-    passed: z.boolean(),
-    reason: z.string(),
-  })
-  .meta({ description: 'The result of one criterion' });
-
 const common = {
   sessionId: z.string().meta({ description: 'Identifies repeated deliveries, together with `event`' }),
   projectId: z.string(),
@@ -226,7 +219,10 @@ const sessionFinalizedSchema = z
     missingVariables: z
       .array(z.string())
       .meta({ description: 'Names of the required variables without a value', examples: [['orderNumber']] }),
-    evaluation: z.strictObject({ criteria: z.array(criterionSchema) }).optional(),
+    evaluation: evaluationResult.optional(),
+    analysis: analysisResult.optional().meta({
+      description: 'Present where the agent has an `analysis`; skipped when it was not done in time',
+    }),
     recording: webhookRecordingSchema.optional(),
     recordingUrl,
   })
@@ -251,6 +247,14 @@ const sessionFinalizedSchema = z
         missingVariables: [],
         evaluation: {
           criteria: [{ name: 'polite', passed: true, reason: 'Greeted and thanked the caller.' }],
+        },
+        analysis: {
+          status: 'done',
+          summary: 'The caller asked for a table for two.',
+          disposition: 'booked',
+          success: true,
+          data: { guests: 2 },
+          model: 'gpt-6-luna',
         },
         recording: exampleRecording,
         recordingUrl: exampleRecordingUrl,

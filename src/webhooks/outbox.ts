@@ -9,7 +9,7 @@ import type { Outbox, OutboxEvent, OutboxStep } from './outboxStore.ts';
 /** A sender without a result for this long is lost: longer than any delivery, with time to store its result. */
 export const SENDER_LEASE_MS = 3 * DELIVERY_TIMEOUT_MS;
 /** Post-session tasks that are not done by then were lost with their node, and are restarted. */
-export const TASKS_LEASE_MS = 90_000;
+export const TASKS_LEASE_MS = 110_000;
 const MAX_TASK_ATTEMPTS = 3;
 /** The interval while only a fact is missing; recording the fact makes the outbox due earlier. */
 const LOOK_AGAIN_MS = 3_600_000;

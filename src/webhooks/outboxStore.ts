@@ -1,4 +1,5 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
+import type { Analysis, SessionResults } from '../engine/history/sessionResults.ts';
 import type { Channel, SessionMessage } from '../engine/session/session.ts';
 import type { DueWork } from '../work/work.ts';
 import type { GateRow } from './deliveryGate.ts';
@@ -14,14 +15,14 @@ export interface OutboxEvent extends GateRow {
 /** The work that is left for one ended session. Times are in milliseconds since the Unix epoch. */
 export interface Outbox {
   readonly finalizeByMs: number;
-  /** Whether `session.finalized` waits for an evaluation. */
+  /** Whether `session.finalized` waits for an evaluation or an analysis. */
   readonly evaluating: boolean;
   /** When the post-session tasks may be started, or restarted after their node failed; null when they are done. */
   readonly tasksAtMs: number | null;
   readonly taskAttempts: number;
   /** The events in the order of sending. */
   readonly events: readonly OutboxEvent[];
-  /** The events whose facts are known; `session.finalized` once its evaluation is done. */
+  /** The events whose facts are known; `session.finalized` once the session is judged. */
   readonly facts: readonly WebhookEventName[];
 }
 
@@ -49,6 +50,7 @@ export interface OutboxSession {
   /** Required variables without a value. */
   readonly missingVariables: readonly string[];
   readonly evaluation: unknown;
+  readonly analysis: Analysis | undefined;
   /** When each event's fact became known. */
   readonly factsAt: Partial<Readonly<Record<WebhookEventName, string>>>;
 }
@@ -69,6 +71,6 @@ export interface OutboxStore extends DueWork {
   session(instanceId: string): Promise<OutboxSession | undefined>;
   /** Records that the fact of an event is known, before or after the session's end. The first time counts. */
   recordFact(instanceId: string, event: WebhookEventName, at: Date): Promise<void>;
-  /** Stores the evaluation, or that there is none, and records the fact of `session.finalized`. */
-  saveEvaluation(instanceId: string, evaluation: unknown, at: Date): Promise<void>;
+  /** Stores what was found out, which may be nothing, and records the fact of `session.finalized`. */
+  saveResults(instanceId: string, results: SessionResults, at: Date): Promise<void>;
 }

@@ -277,6 +277,7 @@ test('Erasing a person by id erases their calls, and what these taught the agent
     expected: [],
     subscribed: [],
     evaluating: false,
+    skippedAnalysis: null,
     readsMessages: false,
   }));
   await database.query(

@@ -131,6 +131,87 @@ test('postEvaluationConfig judges a session by its criteria, each with name and 
   expect(promptOf(project.asked('judge')[0])).toContain('polite: The agent was kind.');
 });
 
+test('A criterion of type score gets a score from 1 to 5', async () => {
+  const criteria = [{ name: 'warmth', description: 'How warm the agent was.', type: 'score' }];
+  const hook = { url: `${rig.endpoint}/scores`, events: ['session.finalized'] };
+  await agent({ postEvaluationConfig: { criteria }, postSessionWebhook: hook });
+  rig.script.judge = { scores: [{ name: 'warmth', score: 4, reason: 'It said hello.' }] };
+  await project.chat('Hi');
+  await project.call('DELETE', '/sessions', { session_id: 's' });
+  const told = () => rig.received.find(({ url }) => url === '/scores')?.body ?? '{}';
+  await expect
+    .poll(() => JSON.parse(told()).evaluation)
+    .toEqual({ criteria: [{ name: 'warmth', type: 'score', score: 4, reason: 'It said hello.' }] });
+});
+
+test('analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook', async () => {
+  const dispositions = [{ value: 'booked', description: 'They booked.', success: true }];
+  const data = { type: 'object', properties: { guests: { type: 'integer' } }, required: ['guests'] };
+  const analysis = { summary: true, dispositions, data, instructions: 'Count the children too.' };
+  const hook = { url: `${rig.endpoint}/analysis`, events: ['session.finalized'] };
+  await agent({ analysis, postSessionWebhook: hook });
+  rig.script.judge = { summary: 'Booked.', disposition: 'booked', data: { guests: 2 } };
+  await project.chat('Hi');
+  await project.call('DELETE', '/sessions', { session_id: 's' });
+  const done = {
+    status: 'done',
+    summary: 'Booked.',
+    disposition: 'booked',
+    success: true,
+    data: { guests: 2 },
+    model: expect.any(String),
+  };
+  await expect.poll(async () => (await project.history('s')).analysis).toEqual(done);
+  const told = () => rig.received.find(({ url }) => url === '/analysis')?.body ?? '{}';
+  await expect.poll(() => JSON.parse(told()).analysis).toEqual(done);
+  const prompt = promptOf(project.asked('analysis')[0]);
+  for (const part of ['- booked: They booked.', 'guests', 'Count the children too.', 'Summarize'])
+    expect(prompt).toContain(part);
+
+  await agent({ analysis: { ...analysis, summary: false, data: undefined } });
+  await project.chat('Hi', 'short');
+  await project.call('DELETE', '/sessions', { session_id: 'short' });
+  await expect.poll(() => project.asked('analysis').length).toBe(2);
+  expect(promptOf(project.asked('analysis')[1])).not.toMatch(/Summarize|guests/);
+});
+
+test('analysis.model and endpoint are asked in place of the agent’s model', async () => {
+  await agent({ analysis: { model: 'm-judge', endpoint: 'openai' } });
+  rig.script.judge = { summary: 'They said hi.' };
+  await project.chat('Hi');
+  await project.call('DELETE', '/sessions', { session_id: 's' });
+  await expect.poll(() => project.asked('analysis').map(({ model }) => model)).toEqual(['m-judge']);
+
+  await agent({ analysis: { endpoint: 'anthropic' } });
+  await project.chat('Hi', 'elsewhere');
+  await project.call('DELETE', '/sessions', { session_id: 'elsewhere' });
+  await expect
+    .poll(async () => (await project.history('elsewhere')).analysis)
+    .toMatchObject({ status: 'failed', model: expect.stringContaining('claude') });
+});
+
+test.each([
+  ['no object', { type: 'string' }, 'analysis/data'],
+  [
+    '51 properties',
+    { type: 'object', properties: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`p${n}`, {}])) },
+    'analysis/data',
+  ],
+  [
+    'a pattern with a back reference',
+    { type: 'object', properties: { a: { type: 'string', pattern: '(a)\\1' } } },
+    'analysis/data',
+  ],
+  [
+    'a reference to nothing',
+    { type: 'object', properties: { a: { $ref: 'https://example.com/a' } } },
+    'analysis/data',
+  ],
+])('analysis.data with %s is refused', async (_what, data, path) => {
+  const { status, body } = await project.call('PATCH', '/agent', { analysis: { data } });
+  expect([status, body.details?.[0]?.path]).toEqual([400, `/${path}`]);
+});
+
 test('postSessionWebhook gets its events at its url, with its headers', async () => {
   const postSessionWebhook = {
     url: `${rig.endpoint}/hook`,

@@ -25,7 +25,7 @@ export interface ContractProject extends TestProject {
   /** One message of a chat. @returns The answer's text. */
   chat(text: string, sessionId?: string): Promise<string>;
   /** The model's requests for this project, of one purpose. */
-  asked(purpose: 'answer' | 'route' | 'extract' | 'judge' | 'summary'): RequestBody[];
+  asked(purpose: 'answer' | 'route' | 'extract' | 'judge' | 'analysis' | 'summary'): RequestBody[];
   history(sessionId: string): Promise<ApiAnswer['body']>;
 }
 
@@ -50,7 +50,7 @@ export interface ContractRig {
   project(): Promise<ContractProject>;
 }
 
-const FORMATS = { route: 'route', extract: 'extract', judge: 'judge' } as const;
+const FORMATS = { route: 'route', extract: 'extract', judge: 'judge', analysis: 'analysis' } as const;
 
 /** Starts one gateway for all tests of a file. */
 export function contractRig(): ContractRig {
@@ -133,7 +133,7 @@ function answer(script: Script, body: RequestBody) {
   const purpose = purposeOf(body);
   if (purpose === 'route') return saying(JSON.stringify({ edge: script.route }));
   if (purpose === 'extract') return saying(JSON.stringify(script.extract));
-  if (purpose === 'judge') return saying(JSON.stringify(script.judge));
+  if (purpose === 'judge' || purpose === 'analysis') return saying(JSON.stringify(script.judge));
   const messages = body.messages as readonly { role: string }[];
   if (script.tool && messages.at(-1)?.role !== 'tool')
     return calling(script.tool.name, JSON.stringify(script.tool.arguments));

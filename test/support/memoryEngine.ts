@@ -97,6 +97,13 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
   const wrap = options.wrapSessions ?? ((stored) => stored);
   const { clock = systemClock } = options;
   const store = wrap(memorySessions(sessions, records, endings));
+  const models = {
+    chat: options.model,
+    smart: 'm-smart',
+    balance: 'm-balance',
+    turbo: 'm-turbo',
+    ...(options.choose ? { choose: options.choose } : {}),
+  };
   const conversations = createConversationEngine({
     sessions: store,
     attached: new AttachedSessions({
@@ -122,13 +129,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       return release;
     },
     turn: {
-      models: {
-        chat: options.model,
-        smart: 'm-smart',
-        balance: 'm-balance',
-        turbo: 'm-turbo',
-        ...(options.choose ? { choose: options.choose } : {}),
-      },
+      models,
       tools: options.toolRunner ?? { run: async () => ({ ok: false, text: 'no tools here' }) },
       templates: createTemplateCache(),
       // The first templates of a process are slow, and a simulated clock would never end the rest after them.
@@ -145,6 +146,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     endings: new SessionEndings({
       callOf: async () => options.call && { answered: true, record: true, facts: options.call },
       finalizeTimeoutSeconds: 120,
+      models,
       clock,
       onEnded: () => undefined,
     }),

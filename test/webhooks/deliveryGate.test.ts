@@ -133,6 +133,15 @@ describe('Delivery gate', () => {
     expect(story([...sent('session.ended'), TIMEOUT], gate)).toEqual(finalized);
   });
 
+  it('waits for an evaluation that it does not send no longer, and goes on waiting for the events before', () => {
+    const gate = gateOf({ subscribed: ['recording.ready'], evaluating: true });
+    expect(awaitsTimeout(gate)).toBe(true);
+    const late = run([fact('call.ended'), TIMEOUT], gate);
+    expect(statuses(late)).toEqual(['settled', 'settled', 'waiting', 'ready']);
+    expect(awaitsTimeout(late)).toBe(false);
+    expect(isGateDone(run([fact('recording.ready'), ...sent('recording.ready')], late))).toBe(true);
+  });
+
   it('expires waiting events at the timeout, and never sends them afterwards', () => {
     const late = [...sent('session.ended'), fact('call.ended'), ...sent('call.ended'), TIMEOUT];
     const expired = ['settled', 'settled', 'expired', 'ready'];

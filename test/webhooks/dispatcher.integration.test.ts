@@ -162,9 +162,9 @@ describe('WebhookDispatcher', () => {
             await outbox.release(...of);
             onReleased();
           },
-          async saveEvaluation(...of) {
+          async saveResults(...of) {
             await released;
-            await outbox.saveEvaluation(...of);
+            await outbox.saveResults(...of);
           },
         },
         onSettled: () => {

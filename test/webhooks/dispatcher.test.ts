@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import { CallwayError } from '../../src/base/errors.ts';
+import type { Evaluation, SessionResults } from '../../src/engine/history/sessionResults.ts';
 import type { ReleaseStore } from '../../src/engine/session/releases.ts';
 import type { GuardedHttpClient, GuardedRequest } from '../../src/http/client.ts';
 import { type DispatcherDeps, WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
@@ -13,7 +14,7 @@ import { unused } from '../support/unused.ts';
 import { ENDED_AT_MS, memoryOutbox, SESSION } from './support/memoryOutbox.ts';
 
 const CHAT = ['session.ended', 'session.finalized'];
-const EVALUATION = { criteria: [{ name: 'polite', passed: true, reason: 'was' }] };
+const EVALUATION: Evaluation = { criteria: [{ name: 'polite', passed: true, reason: 'was' }] };
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 async function settle() {
   for (let n = 0; n < 4; n++) await tick();
@@ -42,7 +43,7 @@ function scene(outbox: Partial<Outbox> = {}) {
   /** Fails each step of the outbox while it has one. */
   const database = { error: undefined as Error | undefined };
   const errors: string[] = [];
-  let judge: (evaluation: unknown) => void = () => undefined;
+  let judge: (results: SessionResults) => void = () => undefined;
   const deps: DispatcherDeps = {
     outbox: {
       ...memory.outbox,
@@ -74,7 +75,7 @@ function scene(outbox: Partial<Outbox> = {}) {
     clock,
     makeId: () => 'd',
     finishMs: 0,
-    evaluate: () =>
+    judge: () =>
       new Promise((resolve) => {
         judge = resolve;
       }),
@@ -90,7 +91,7 @@ function scene(outbox: Partial<Outbox> = {}) {
     names: () => received.map(({ event }) => event),
     node: () => new WebhookDispatcher(deps),
     async judged() {
-      judge(EVALUATION);
+      judge({ evaluation: EVALUATION });
       await settle();
     },
   };
@@ -228,7 +229,7 @@ describe('A node that stops', () => {
     const other = here.node();
     other.wake();
     await settle();
-    here.clock.advance(90_000);
+    here.clock.advance(110_000);
     other.wake();
     await settle();
     await here.judged();

@@ -2,10 +2,11 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type AgentConfig, newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
+import type { EndedSession } from '../../src/engine/memory/rememberSession.ts';
 import type { ReleaseStore } from '../../src/engine/session/releases.ts';
 import type { CallReport } from '../../src/webhooks/callReport.ts';
 import type { OutboxSession } from '../../src/webhooks/outboxStore.ts';
-import { type EndedSession, runPostSessionTasks } from '../../src/webhooks/postSessionTasks.ts';
+import { runPostSessionTasks } from '../../src/webhooks/postSessionTasks.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { unused } from '../support/unused.ts';
 import { CALL, ENDED_AT_MS, memoryOutbox, SESSION } from './support/memoryOutbox.ts';
@@ -39,7 +40,7 @@ function scene({ agent = EVALUATED, session = {}, report = CALL }: SceneOptions 
   const reports: string[] = [];
   const errors: string[] = [];
   const answers = new Map<string, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
-  let evaluated = 0;
+  let judged = 0;
   const ask = (task: string) => (ended: EndedSession, signal: AbortSignal) => {
     asked.push({ task, session: ended, signal });
     return new Promise<never>((resolve, reject) => {
@@ -54,7 +55,7 @@ function scene({ agent = EVALUATED, session = {}, report = CALL }: SceneOptions 
       reports.push(callId);
       return report;
     },
-    evaluate: ask('evaluation'),
+    judge: ask('judgement'),
     remember: ask('memory'),
     onError: (error: unknown, what: string) =>
       errors.push(`${what}: ${error instanceof Error ? error.message : error}`),
@@ -67,9 +68,9 @@ function scene({ agent = EVALUATED, session = {}, report = CALL }: SceneOptions 
     asked,
     reports,
     errors,
-    evaluated: () => evaluated,
+    judged: () => judged,
     tasks: () => asked.map(({ task }) => task),
-    run: () => runPostSessionTasks(deps, 'i', closing.signal, () => void evaluated++),
+    run: () => runPostSessionTasks(deps, 'i', closing.signal, () => void judged++),
     async answer(task: string, value?: unknown) {
       const waiting = answers.get(task);
       if (value instanceof Error) waiting?.reject(value);
@@ -92,7 +93,7 @@ describe('The tasks of an ended session', () => {
     await settle();
     expect(here.asked).toMatchObject([
       {
-        task: 'evaluation',
+        task: 'judgement',
         session: {
           projectId: SESSION.projectId,
           instanceId: 'i',
@@ -102,12 +103,12 @@ describe('The tasks of an ended session', () => {
         },
       },
     ]);
-    expect([here.evaluated(), here.kept()?.facts]).toEqual([0, []]);
-    await here.answer('evaluation', EVALUATION);
+    expect([here.judged(), here.kept()?.facts]).toEqual([0, []]);
+    await here.answer('judgement', { evaluation: EVALUATION });
     // session.finalized does not wait for the memory.
-    expect([here.evaluated(), here.kept()?.facts]).toEqual([1, ['session.finalized']]);
+    expect([here.judged(), here.kept()?.facts]).toEqual([1, ['session.finalized']]);
     expect(await here.evaluation()).toBe(EVALUATION);
-    expect(here.tasks()).toEqual(['evaluation', 'memory']);
+    expect(here.tasks()).toEqual(['judgement', 'memory']);
     expect(here.kept()?.tasksAtMs).toBe(ENDED_AT_MS);
     await here.answer('memory');
     await done;
@@ -119,7 +120,7 @@ describe('The tasks of an ended session', () => {
 
   test.each([
     ['neither', {}, []],
-    ['an evaluation alone', { postEvaluationConfig: EVALUATED.postEvaluationConfig ?? null }, ['evaluation']],
+    ['an evaluation alone', { postEvaluationConfig: EVALUATED.postEvaluationConfig ?? null }, ['judgement']],
     ['a memory alone', { memoryEnabled: true }, ['memory']],
   ])('are those its agent has: %s', async (_what, agent, expected) => {
     const here = scene({ agent });
@@ -128,7 +129,7 @@ describe('The tasks of an ended session', () => {
     expect(here.tasks()).toEqual(expected);
     for (const task of expected) await here.answer(task);
     await done;
-    expect(here.evaluated()).toBe(1);
+    expect(here.judged()).toBe(1);
     expect(here.kept()).toMatchObject({ tasksAtMs: null, facts: ['session.finalized'] });
   });
 
@@ -144,7 +145,7 @@ describe('The tasks of an ended session', () => {
     await settle();
     expect(here.reports).toEqual(['c']);
     expect(here.asked[0]?.session.phoneNumber).toBe(expected);
-    await here.answer('evaluation');
+    await here.answer('judgement');
     await here.answer('memory');
     await done;
   });
@@ -154,7 +155,7 @@ describe('The tasks of an ended session', () => {
     const done = here.run();
     await settle();
     expect(here.reports).toEqual([]);
-    expect(here.asked[0]?.session).not.toHaveProperty('phoneNumber');
+    expect(here.asked[0]?.session.phoneNumber).toBeUndefined();
     await here.answer('memory');
     await done;
   });
@@ -165,7 +166,7 @@ describe('The tasks of an ended session', () => {
     });
     const done = here.run();
     await settle();
-    expect([here.tasks(), here.evaluated()]).toEqual([['memory'], 0]);
+    expect([here.tasks(), here.judged()]).toEqual([['memory'], 0]);
     await here.answer('memory');
     await done;
     expect(await here.evaluation()).toBe(EVALUATION);
@@ -175,11 +176,11 @@ describe('The tasks of an ended session', () => {
     const gone = scene();
     gone.deps.releases.find = async () => undefined;
     await gone.run();
-    expect([gone.tasks(), gone.evaluated(), gone.kept()?.tasksAtMs]).toEqual([[], 1, null]);
+    expect([gone.tasks(), gone.judged(), gone.kept()?.tasksAtMs]).toEqual([[], 1, null]);
     const finished = scene();
     finished.remove();
     await finished.run();
-    expect([finished.tasks(), finished.evaluated()]).toEqual([[], 0]);
+    expect([finished.tasks(), finished.judged()]).toEqual([[], 0]);
   });
 });
 
@@ -188,13 +189,13 @@ describe('A task of an ended session', () => {
     const here = scene();
     const done = here.run();
     await settle();
-    await here.answer('evaluation', new Error('no model'));
-    expect([here.evaluated(), here.tasks()]).toEqual([1, ['evaluation', 'memory']]);
+    await here.answer('judgement', new Error('no model'));
+    expect([here.judged(), here.tasks()]).toEqual([1, ['judgement', 'memory']]);
     await here.answer('memory', new Error('no model'));
     await done;
     expect(await here.evaluation()).toBeUndefined();
     expect(here.errors).toEqual([
-      'evaluation of a session failed: no model',
+      'judgement of a session failed: no model',
       'memory update of a session failed: no model',
     ]);
     expect(here.kept()?.tasksAtMs).toBeNull();
@@ -204,31 +205,31 @@ describe('A task of an ended session', () => {
     const here = scene();
     const done = here.run();
     await settle();
-    await here.pass(39_999);
-    expect([here.evaluated(), here.asked[0]?.signal.aborted]).toEqual([0, false]);
+    await here.pass(64_999);
+    expect([here.judged(), here.asked[0]?.signal.aborted]).toEqual([0, false]);
     await here.pass(1);
-    expect([here.evaluated(), here.asked[0]?.signal.reason]).toMatchObject([1, { code: 'model_timeout' }]);
+    expect([here.judged(), here.asked[0]?.signal.reason]).toMatchObject([1, { code: 'model_timeout' }]);
     await here.pass(40_000);
     await done;
     expect(here.errors).toEqual([
-      'evaluation of a session failed: the evaluation took too long',
+      'judgement of a session failed: the judgement took too long',
       'memory update of a session failed: the memory update took too long',
     ]);
   });
 
   test.each([
-    ['evaluates', []],
-    ['remembers', ['evaluation']],
+    ['judges', []],
+    ['remembers', ['judgement']],
   ])('is left to another node when its own stops while it %s', async (_what, answered) => {
     const here = scene();
     const done = here.run();
     await settle();
-    for (const task of answered) await here.answer(task, EVALUATION);
+    for (const task of answered) await here.answer(task, { evaluation: EVALUATION });
     const stops = expect(done).rejects.toThrow('the service stops');
     here.closing.abort(new Error('the service stops'));
     await stops;
     expect(here.asked.at(-1)?.signal.aborted).toBe(true);
-    expect(here.evaluated()).toBe(answered.length);
+    expect(here.judged()).toBe(answered.length);
     expect(here.kept()?.tasksAtMs).toBe(ENDED_AT_MS);
     expect(here.errors).toEqual([]);
   });

@@ -11,9 +11,12 @@ const choice = z.looseObject({ model: z.string().optional() });
 const namingChat = choice.extend({ fallback: z.array(z.union([z.string(), choice])).catch([]) });
 const items = z.array(z.unknown()).catch([]);
 
-/** Finds the models in the bodies of these routes, as a `chat` names them: path and value. */
+/** Finds the models in the bodies of these routes, as a `chat` names them, or an `analysis`: path and value. */
 const PLACES: Readonly<Record<string, (body: unknown) => (readonly [path: string, chat: unknown])[]>> = {
-  [`${PROJECT}/agent`]: (body) => [['/chat', readPath(body, 'chat')]],
+  [`${PROJECT}/agent`]: (body) => [
+    ['/chat', readPath(body, 'chat')],
+    ['/analysis', readPath(body, 'analysis')],
+  ],
   [`${PROJECT}/pathway/nodes`]: (body) => [['/data/chat', readPath(body, 'data.chat')]],
   [`${PROJECT}/pathway/nodes/:nodeId`]: (body) => [['/data/chat', readPath(body, 'data.chat')]],
   [`${PROJECT}/test-suites/:testSuiteId/runs`]: (body) => [['', body]],

@@ -118,6 +118,7 @@ export function buildConversations(
         return { answered: call.answeredAt !== null, record: call.settings.record, facts: callFacts(call) };
       },
       finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,
+      models,
       clock,
       onEnded,
     }),

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import { liveAgent } from '../../agents/release.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
-import { createPostSessionTasks } from '../../engine/memory/postSessionTasks.ts';
+import { rememberSession } from '../../engine/memory/rememberSession.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import { judgeSession } from '../../results/analysis/judgeSession.ts';
 import { callReport } from '../../webhooks/callReport.ts';
 import type { WebhookDelivery } from '../../webhooks/deliveryStore.ts';
 import { WebhookDispatcher } from '../../webhooks/dispatcher.ts';
@@ -14,7 +15,7 @@ import type { NodeContext } from '../node/node.ts';
 /** How long a shutdown waits for webhook deliveries. */
 const FINISH_MS = 5_000;
 
-/** Webhooks, and the tasks after a session: evaluation and customer memory. */
+/** Webhooks, and the tasks after a session: judging it, and the customer's memory. */
 export function buildWebhooks(
   node: NodeContext,
   models: ModelChoice,
@@ -24,11 +25,10 @@ export function buildWebhooks(
   readonly eventDispatcher: EventDispatcher;
   readonly webhookAdmin: WebhookAdmin;
 } {
-  const { storage, client, liveEvents, tracer, clock, makeId, logger, onError } = node;
+  const { storage, client, sandbox, liveEvents, tracer, clock, makeId, logger, onError } = node;
   const { webhookSent } = node.metrics.sessions;
   const { stores } = storage;
   const secrets = createSigningSecrets({ store: stores.webhookSecrets, clock });
-  const postSession = createPostSessionTasks({ models, memory: stores.memory, onError });
   const dispatcher = new WebhookDispatcher({
     outbox: storage.outbox,
     releases: stores.releases,
@@ -46,8 +46,9 @@ export function buildWebhooks(
       const call = await stores.calls.find(projectId, callId);
       return call && callReport(call, recordings);
     },
-    evaluate: postSession.evaluate,
-    remember: postSession.remember,
+    judge: (session, signal) => judgeSession({ models, schemas: sandbox, clock, onError }, session, signal),
+    remember: (session, signal) =>
+      rememberSession({ models, memory: stores.memory, onError }, session, signal),
     onError,
   });
   storage.outbox.events.on('finalized', ({ projectId, sessionId, callId, endReason, ...data }) =>

@@ -8,6 +8,8 @@ const LATIN_CHARACTERS_PER_TOKEN = 4;
 const FIRST_WIDE_CHARACTER = 0xe00;
 const [FIRST_LOW_SURROGATE, LAST_LOW_SURROGATE] = [0xdc00, 0xdfff];
 const MESSAGE_OVERHEAD_TOKENS = 4;
+/** What is left of each message of a conversation that is too long as a whole. */
+const MAX_SHORTENED_CHARACTERS = 2_000;
 
 /** A cautious estimate: each model counts differently. */
 export function estimateTokens(text: string): number {
@@ -31,6 +33,40 @@ export function contextMessages(state: Pick<SessionState, 'messages' | 'summary'
     ? [{ role: 'system', content: `What was said before:\n${state.summary.text}` }]
     : [];
   return [...summary, ...completed(recent).map(toChatMessage)];
+}
+
+/**
+ * A whole conversation as a model gets it after its end. Of one that has more bytes, what was said first and last, without
+ * tools.
+ */
+export function wholeConversation(messages: readonly SessionMessage[], maxBytes: number): ChatMessage[] {
+  const all = completed(messages).map(toChatMessage);
+  if (bytesOf(all) <= maxBytes) return all;
+  const words = messages.flatMap(({ role, content }): ChatMessage[] =>
+    (role === 'user' || role === 'assistant') && content
+      ? [{ role, content: content.slice(0, MAX_SHORTENED_CHARACTERS).toWellFormed() }]
+      : [],
+  );
+  let left = maxBytes;
+  const take = (from: readonly ChatMessage[], leave: number): number => {
+    const end = from.findIndex((message) => {
+      const bytes = bytesOf(message);
+      if (left - bytes < leave) return true;
+      left -= bytes;
+      return false;
+    });
+    return end < 0 ? from.length : end;
+  };
+  const first = take(words, (maxBytes * 2) / 3);
+  const last = take(words.slice(first).reverse(), 0);
+  const leftOut = words.length - first - last;
+  if (leftOut === 0) return words;
+  const gap: ChatMessage = { role: 'system', content: `${leftOut} messages are left out here.` };
+  return [...words.slice(0, first), gap, ...words.slice(words.length - last)];
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /** Needed where a summary failed. */

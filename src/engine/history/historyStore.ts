@@ -1,5 +1,6 @@
 import type { Page, PageOf } from '../../base/values/page.ts';
 import type { Channel, HistoryEvent, SessionMessage } from '../session/session.ts';
+import type { Analysis, Evaluation } from './sessionResults.ts';
 
 export interface HistoryFilter {
   readonly channel?: Channel;
@@ -31,7 +32,8 @@ export interface HistoryDetail extends Omit<HistorySummary, 'messageCount' | 'du
   readonly events: readonly HistoryEvent[];
   /** Required variables without a value; once the session has ended. */
   readonly missingVariables?: readonly string[];
-  readonly evaluation?: unknown;
+  readonly evaluation?: Evaluation | undefined;
+  readonly analysis?: Analysis | undefined;
 }
 
 export interface HistoryStats {

@@ -10,6 +10,9 @@ import { coerceVariable } from './coerceVariable.ts';
 import { EXTRACT_PROMPT, type Render, routePrompt, SUMMARY_PROMPT, todayIs } from './prompts.ts';
 import { type Choice, extractAnswer, extractFormat, routeAnswer, routeFormat } from './structuredOutput.ts';
 
+/** No answer to a question of the engine's own has as many; a model that goes on and on is not read any further. */
+const MAX_ANSWER_CHARACTERS = 100_000;
+
 /** What the engine asks a model on its own behalf, beside the answer to the customer. */
 export interface Question {
   readonly access: ModelAccess;
@@ -73,10 +76,11 @@ export async function askForVariables(
 
 /** Summarises the conversation. @throws {ModelError} */
 export async function askForSummary(question: Question): Promise<string> {
-  return await askForText(question.access, {
+  const { text } = await askForText(question.access, {
     ...requestOf(question, SUMMARY_PROMPT),
     purpose: 'summarise',
   });
+  return text;
 }
 
 function requestOf(
@@ -97,7 +101,8 @@ export async function askForJson<Answer>(
   request: ChatRequest,
   schema: ZodType<Answer>,
 ): Promise<Answer> {
-  const parsed = schema.safeParse(parseJson(await askForText(access, request)));
+  const { text } = await askForText(access, request);
+  const parsed = schema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   throw new ModelError('model_malformed', 'The model answered with something other than the JSON asked for', {
     beforeFirstToken: false,
@@ -105,19 +110,32 @@ export async function askForJson<Answer>(
   });
 }
 
-/** Asks a model for a whole text. @throws {ModelError} */
-async function askForText(access: ModelAccess, request: ChatRequest): Promise<string> {
+/**
+ * Asks a model for a whole text.
+ *
+ * @returns The text, and the model that wrote it.
+ * @throws {ModelError} `model_malformed` also for a text that is too long.
+ */
+export async function askForText(
+  access: ModelAccess,
+  request: ChatRequest,
+): Promise<{ readonly text: string; readonly model: string }> {
   const { chat, usage, signal, startSpan } = access;
   const span = startSpan?.(request, chat.name);
   let text = '';
+  let model = request.model;
   try {
     for await (const event of chat.stream(request, signal)) {
       span?.onEvent();
       if (event.type === 'text') text += event.text;
       if (event.type === 'thought') text = '';
-      if (event.type === 'end') usage.add(event.usage);
+      if (event.type === 'end') {
+        usage.add(event.usage);
+        ({ model } = event);
+      }
+      if (text.length > MAX_ANSWER_CHARACTERS) throw tooLong();
     }
-    return text;
+    return { text, model };
   } catch (error) {
     if (!signal.aborted) span?.recordError(error);
     throw error;
@@ -126,8 +144,13 @@ async function askForText(access: ModelAccess, request: ChatRequest): Promise<st
   }
 }
 
-/** Some models wrap their JSON into a Markdown fence or into prose. */
-function parseJson(text: string): unknown {
+function tooLong(): ModelError {
+  const message = `The model wrote more than ${MAX_ANSWER_CHARACTERS} characters`;
+  return new ModelError('model_malformed', message, { beforeFirstToken: false });
+}
+
+/** Some models wrap their JSON into a Markdown fence or into prose. @returns Undefined where there is no JSON. */
+export function parseJson(text: string): unknown {
   const from = text.indexOf('{');
   const to = text.lastIndexOf('}');
   try {

@@ -65,16 +65,21 @@ export function extractFormat(configs: readonly VariableConfig[]): AnswerFormat 
 }
 
 export function judgeFormat(criteria: readonly Criterion[]): AnswerFormat {
-  const verdict = closedObject({
-    name: { type: 'string', enum: criteria.map(({ name }) => name) },
-    passed: { type: 'boolean' },
-    reason: { type: 'string' },
-  });
-  return { name: 'judge', schema: closedObject({ results: { type: 'array', items: verdict } }) };
+  const results = verdictsFormat(criteria, { passed: { type: 'boolean' } });
+  return { name: 'judge', schema: closedObject({ results }) };
+}
+
+/** Returns the schema of a list of verdicts, one for each criterion. */
+export function verdictsFormat(
+  criteria: readonly Criterion[],
+  verdict: Readonly<Record<string, JsonSchema>>,
+): JsonSchema {
+  const name = { type: 'string', enum: criteria.map((criterion) => criterion.name) };
+  return { type: 'array', items: closedObject({ name, ...verdict, reason: { type: 'string' } }) };
 }
 
 /** Returns an object schema that requires all properties and allows no others, as strict schemas need. */
-function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+export function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }
 

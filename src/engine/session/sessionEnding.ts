@@ -4,8 +4,12 @@ import {
   type WebhookEventName,
   webhookEventName,
 } from '../../agents/agentConfig.ts';
+import { chatOf } from '../../agents/chat/chatConfig.ts';
 import type { Clock } from '../../base/values/clock.ts';
+import { omitUndefined } from '../../base/values/omitUndefined.ts';
+import type { Analysis } from '../history/sessionResults.ts';
 import { missingVariables } from '../pathway/requiredVariables.ts';
+import { type ChosenChat, chosenChat, type ModelChoice } from '../turn/turnContext.ts';
 import type { CallFacts, EndReason, Session } from './session.ts';
 import { sessionPolicy } from './sessionPolicy.ts';
 import type { SessionEnding } from './sessionStore.ts';
@@ -21,6 +25,7 @@ export interface SessionEndingsDeps {
   readonly callOf: (projectId: string, callId: string) => Promise<SessionCall | undefined>;
   /** How long `session.finalized` waits for the events before it. */
   readonly finalizeTimeoutSeconds: number;
+  readonly models: ModelChoice;
   readonly clock: Clock;
   /** Called when a session has ended and its webhooks are due. */
   readonly onEnded: () => void;
@@ -43,12 +48,13 @@ export class SessionEndings {
 
   /** The post-session work that is due when a session ends. */
   async of(agent: AgentConfig, session: Session, reason: EndReason): Promise<SessionEnding> {
-    const { finalizeTimeoutSeconds, clock } = this.#deps;
-    const { postSessionWebhook: webhook, postEvaluationConfig, memoryEnabled } = agent;
+    const { finalizeTimeoutSeconds, models, clock } = this.#deps;
+    const { postSessionWebhook: webhook, postEvaluationConfig, analysis, memoryEnabled } = agent;
     const atMs = clock.now();
     const call = await this.callOf(session);
     const { variables } = session.state;
     const { sendsWebhooks } = sessionPolicy(session.state);
+    const isJudged = postEvaluationConfig !== null || analysis !== null;
     return {
       at: new Date(atMs).toISOString(),
       reason,
@@ -56,8 +62,9 @@ export class SessionEndings {
       finalizeBy: new Date(atMs + finalizeTimeoutSeconds * 1000).toISOString(),
       expected: sendsWebhooks ? expectedEvents({ call }) : [],
       subscribed: sendsWebhooks && webhook ? (webhook.events ?? DEFAULT_WEBHOOK_EVENTS) : [],
-      evaluating: sendsWebhooks && postEvaluationConfig !== null,
-      readsMessages: sendsWebhooks && (webhook !== null || postEvaluationConfig !== null || memoryEnabled),
+      evaluating: sendsWebhooks && isJudged,
+      skippedAnalysis: sendsWebhooks ? skippedAnalysis(models, session.projectId, agent) : null,
+      readsMessages: sendsWebhooks && (webhook !== null || isJudged || memoryEnabled),
     };
   }
 }
@@ -72,4 +79,18 @@ export function expectedEvents(session: {
     if (name === 'recording.ready') return call?.answered === true && call.record;
     return true;
   });
+}
+
+/** Returns the model that analyzes an agent's sessions. */
+export function analysisChat(models: ModelChoice, projectId: string, agent: AgentConfig): ChosenChat {
+  const { model, endpoint } = agent.analysis ?? {};
+  const chat = chatOf(agent.chat, omitUndefined({ model, endpoint }));
+  return chosenChat(models, projectId, { ...agent, chat }, undefined);
+}
+
+/** Returns the analysis of a session where there was none in time; null where the agent asks for none. */
+function skippedAnalysis(models: ModelChoice, projectId: string, agent: AgentConfig): Analysis | null {
+  if (!agent.analysis) return null;
+  const { modelName: model } = analysisChat(models, projectId, agent);
+  return { status: 'skipped', reason: 'The analysis was not done in time.', model };
 }

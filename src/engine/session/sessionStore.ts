@@ -1,6 +1,7 @@
 import type { WebhookEventName } from '../../agents/agentConfig.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Page, PageOf } from '../../base/values/page.ts';
+import type { Analysis } from '../history/sessionResults.ts';
 import type { EndReason, HistoryEvent, IdleSession, Session, SessionMessage } from './session.ts';
 
 export interface FoundSession {
@@ -27,8 +28,11 @@ export interface SessionEnding {
   /** The expected webhook events in sending order; `session.finalized` is last. */
   readonly expected: readonly WebhookEventName[];
   readonly subscribed: readonly WebhookEventName[];
+  /** Whether `session.finalized` waits for the evaluation or the analysis. */
   readonly evaluating: boolean;
-  /** Whether webhooks, the evaluation or the memory read the messages; if not, a project without history keeps none. */
+  /** The analysis of a session whose own was not done in time; null where the agent asks for none. */
+  readonly skippedAnalysis: Analysis | null;
+  /** Whether webhooks, the models that judge it, or the memory read the messages; if not, a project without history keeps none. */
   readonly readsMessages: boolean;
 }
 

@@ -101,6 +101,7 @@ function testEngine(deps: PlayerDeps, play: PlayRequest, sessions: TestSessions)
     endings: new SessionEndings({
       callOf: async () => undefined,
       finalizeTimeoutSeconds: 0,
+      models: deps.models,
       clock,
       onEnded: () => undefined,
     }),

@@ -31,6 +31,17 @@ test.each<[string, string, (chat: object) => object, string]>([
   expect([200, 201]).toContain((await save({ temperature: 0.5 })).status);
 });
 
+test('An analysis refuses a model that CHAT_MODELS_ALLOWED does not name', async () => {
+  const { path, developerKey: key } = await gateway().createProject();
+  const save = (model: string) =>
+    gateway().api('PATCH', `${path}/agent`, { key, body: { analysis: { model } } });
+  expect((await save('large')).body).toMatchObject({
+    code: 'model_not_allowed',
+    details: [{ path: '/analysis/model' }],
+  });
+  expect((await save('small')).status).toBe(200);
+});
+
 test('A test run refuses a model that CHAT_MODELS_ALLOWED does not name', async () => {
   const project = await gateway().createProject();
   const call = (path: string, body: object) =>

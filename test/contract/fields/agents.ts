@@ -144,6 +144,24 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'contract/agentFields.integration.test.ts › postEvaluationConfig judges a session by its criteria, each with name and description',
       'postEvaluationConfig.criteria[].description':
         'contract/agentFields.integration.test.ts › postEvaluationConfig judges a session by its criteria, each with name and description',
+      'postEvaluationConfig.criteria[].type':
+        'contract/agentFields.integration.test.ts › A criterion of type score gets a score from 1 to 5',
+      'analysis.summary':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.dispositions[].value':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.dispositions[].description':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.dispositions[].success':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.data':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.instructions':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.model':
+        'contract/agentFields.integration.test.ts › analysis.model and endpoint are asked in place of the agent’s model',
+      'analysis.endpoint':
+        'contract/agentFields.integration.test.ts › analysis.model and endpoint are asked in place of the agent’s model',
       placeholderMessages:
         'contract/agentFields.integration.test.ts › placeholderMessages are said in the session’s language while a tool runs, rendered',
       'variableConfigs[].name':

@@ -65,6 +65,24 @@ export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
         'contract/agentFields.integration.test.ts › postEvaluationConfig judges a session by its criteria, each with name and description',
       'evaluation.criteria[].reason':
         'contract/agentFields.integration.test.ts › postEvaluationConfig judges a session by its criteria, each with name and description',
+      'evaluation.criteria[].type':
+        'contract/agentFields.integration.test.ts › A criterion of type score gets a score from 1 to 5',
+      'evaluation.criteria[].score':
+        'contract/agentFields.integration.test.ts › A criterion of type score gets a score from 1 to 5',
+      'analysis.status':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.summary':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.disposition':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.success':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.data':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.model':
+        'contract/agentFields.integration.test.ts › analysis tells the model its dispositions, data and instructions, and what it answers is in history and webhook',
+      'analysis.reason':
+        'infra/postgres/webhooks/webhookOutbox.integration.test.ts › is finalized in time without it, and keeps what comes later',
       'call.callId': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'call.direction': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'call.fromNumber': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',

@@ -5,6 +5,7 @@ import {
   contextMessages,
   estimateTokens,
   messageTokens,
+  wholeConversation,
 } from '../../../src/engine/history/contextWindow.ts';
 import type { SessionMessage } from '../../../src/engine/session/session.ts';
 
@@ -100,5 +101,40 @@ describe('A model gets', () => {
       said('user', half.slice(40)),
     ];
     expect(window(messages)).toEqual([{ role: 'user', content: half.slice(40) }]);
+  });
+});
+
+describe('An ended conversation', () => {
+  const turns = (count: number) =>
+    Array.from({ length: count }, (_, turn) => said(turn % 2 === 0 ? 'user' : 'assistant', `turn ${turn}`));
+
+  test('is whole with its tools where it fits', () => {
+    const messages = [
+      said('user', 'Book'),
+      said('assistant', null, { tool_calls: [call('1')] }),
+      said('tool', 'booked', { tool_call_id: '1' }),
+    ];
+    expect(wholeConversation(messages, 1_000)).toHaveLength(3);
+    expect(wholeConversation(messages, 60)).toEqual([{ role: 'user', content: 'Book' }]);
+  });
+
+  test('has what was said first and last where it is too long, and says so', () => {
+    // 35 to 40 bytes each.
+    const told = wholeConversation(turns(100), 600).map(({ content }) => content);
+    expect(told.slice(0, 2)).toEqual(['turn 0', 'turn 1']);
+    expect(told.at(-1)).toBe('turn 99');
+    const gap = told.findIndex((content) => content?.includes('messages are left out here.'));
+    expect(told[gap]).toBe(`${100 - (told.length - 1)} messages are left out here.`);
+    expect(told.length - gap - 1).toBeGreaterThan(gap);
+    expect(JSON.stringify(told).length).toBeLessThan(600);
+  });
+
+  test('has long messages cut before any is left out', () => {
+    const told = wholeConversation(
+      [said('user', `${'a'.repeat(1_999)}😀${'b'.repeat(9_000)}`), said('assistant', 'x')],
+      5_000,
+    );
+    expect(told.map(({ content }) => content?.length)).toEqual([2_000, 1]);
+    expect(told[0]?.content?.isWellFormed()).toBe(true);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { type AgentConfig, newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import { customerOf } from '../../../src/engine/memory/customerMemory.ts';
-import { createPostSessionTasks, type EndedSession } from '../../../src/engine/memory/postSessionTasks.ts';
+import { type EndedSession, rememberSession } from '../../../src/engine/memory/rememberSession.ts';
 import { memoryEngine } from '../../support/memoryEngine.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 import { pathway } from '../turn/support/bookingPathway.ts';
@@ -22,7 +22,7 @@ test.each([
   expect(customerOf(variables, number)).toBe(customer);
 });
 
-/** The tasks of an ended session of an agent, on a scripted model. */
+/** The memory of an agent's customers, on a scripted model. */
 function scene(
   answer: (index: number) => ScriptedAnswer,
   agent: Partial<AgentConfig>,
@@ -31,14 +31,15 @@ function scene(
   const model = scriptedModel((_request, index) => answer(index));
   const kept: unknown[][] = [];
   const errors: string[] = [];
-  const tasks = createPostSessionTasks({
+  const deps = {
     models: { chat: model, speed: 'm', balance: 'm', quality: 'm' } as never,
     memory: {
-      find: async (_project, customer) => (customer === 'id:known' ? 'Likes tea.' : undefined),
-      keep: async (...given) => void kept.push(given),
+      find: async (_project: string, customer: string) =>
+        customer === 'id:known' ? 'Likes tea.' : undefined,
+      keep: async (...given: unknown[]) => void kept.push(given),
     },
-    onError: (_error, what) => errors.push(what),
-  });
+    onError: (_error: unknown, what: string) => void errors.push(what),
+  };
   const session = {
     projectId: 'p',
     instanceId: 'i',
@@ -50,15 +51,15 @@ function scene(
     variables: { customerId: 'known' },
     ...ended,
   } as unknown as EndedSession;
-  return { model, kept, errors, tasks, session };
+  return { model, kept, errors, session, remember: () => rememberSession(deps, session, NEVER) };
 }
 
 describe('The memory of a customer', () => {
   test('gets what the session adds to what was known', async () => {
-    const { errors, kept, model, session, tasks } = scene(() => ({ text: 'Wants a table.' }), {
+    const { errors, kept, model, remember } = scene(() => ({ text: 'Wants a table.' }), {
       memoryEnabled: true,
     });
-    await tasks.remember(session, NEVER);
+    await remember();
     expect(kept).toEqual([['p', 'id:known', 'Wants a table.\nFacts: {"customerId":"known"}', 'i']]);
     expect(model.requests[0]?.messages[0]?.content).toBe('Known of this person before:\nLikes tea.');
     expect(errors).toEqual([]);
@@ -66,12 +67,12 @@ describe('The memory of a customer', () => {
 
   test('of a new one is the summary alone, and is bounded', async () => {
     const ended = { variables: {}, phoneNumber: '+886912345678' };
-    const { kept, model, session, tasks } = scene(
+    const { kept, model, remember } = scene(
       () => ({ text: 'a'.repeat(4_001) }),
       { memoryEnabled: true },
       ended,
     );
-    await tasks.remember(session, NEVER);
+    await remember();
     expect(kept).toEqual([['p', 'phone:+886912345678', 'a'.repeat(4_000), 'i']]);
     expect(model.requests[0]?.messages[0]?.content).toBe('A table for two');
   });
@@ -81,44 +82,17 @@ describe('The memory of a customer', () => {
     ['nobody is known', { memoryEnabled: true }, { variables: {} }],
     ['nothing was said', { memoryEnabled: true }, { messages: [] }],
   ])('is left alone where %s', async (_what, agent, ended) => {
-    const { kept, model, session, tasks } = scene(() => ({ text: 'x' }), agent, ended);
-    await tasks.remember(session, NEVER);
+    const { kept, model, remember } = scene(() => ({ text: 'x' }), agent, ended);
+    await remember();
     expect([kept, model.requests]).toEqual([[], []]);
   });
 
   test('stays as it was where the model fails', async () => {
-    const { errors, kept, session, tasks } = scene(() => ({ fail: new Error('away') }), {
+    const { errors, kept, remember } = scene(() => ({ fail: new Error('away') }), {
       memoryEnabled: true,
     });
-    await tasks.remember(session, NEVER);
+    await remember();
     expect([kept, errors]).toEqual([[], ['customer memory not updated']]);
-  });
-});
-
-describe('The evaluation of a session', () => {
-  const criteria = [
-    { name: 'booked', description: 'A table was booked.' },
-    { name: 'polite', description: 'The agent was polite.' },
-  ];
-  const agent = { postEvaluationConfig: { criteria } } as Partial<AgentConfig>;
-
-  test('has a verdict for each criterion, also where the model forgot one', async () => {
-    const results = [{ name: 'booked', passed: true, reason: 'It was.' }];
-    const { model, session, tasks } = scene(() => ({ json: { results } }), agent);
-    expect(await tasks.evaluate(session, NEVER)).toEqual({
-      criteria: [results[0], { name: 'polite', passed: false, reason: 'The model gave no verdict.' }],
-    });
-    expect(model.requests[0]).toMatchObject({ purpose: 'judge', temperature: 0 });
-    expect(model.requests[0]?.messages.at(-1)?.content).toMatch(/- booked: A table was booked\.\n- polite: /);
-  });
-
-  test.each<[string, Partial<AgentConfig>, Partial<EndedSession>]>([
-    ['without criteria', {}, {}],
-    ['where the agent said nothing', agent, { messages: [{ role: 'user', content: 'Hi' }] as never }],
-  ])('is not made %s', async (_what, config, ended) => {
-    const { model, session, tasks } = scene(() => ({ json: {} }), config, ended);
-    expect(await tasks.evaluate(session, NEVER)).toBeUndefined();
-    expect(model.requests).toEqual([]);
   });
 });
 

@@ -30,6 +30,7 @@ const ENDING: SessionEnding = {
   expected: [],
   subscribed: [],
   evaluating: false,
+  skippedAnalysis: null,
   readsMessages: false,
 };
 

@@ -279,6 +279,7 @@ test.each([
       expected: expect.arrayContaining([...expected]),
       subscribed: [],
       evaluating: false,
+      skippedAnalysis: null,
       readsMessages: false,
     },
   ]);

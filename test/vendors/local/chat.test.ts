@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import type { AgentRelease } from '../../../src/agents/release.ts';
 import { systemClock } from '../../../src/base/values/clock.ts';
-import { createPostSessionTasks } from '../../../src/engine/memory/postSessionTasks.ts';
+import type { Session } from '../../../src/engine/session/session.ts';
 import { createChatClient } from '../../../src/models/chat/chatClient.ts';
+import { judgeSession } from '../../../src/results/analysis/judgeSession.ts';
 import { askJudge } from '../../../src/testing/assertions/judge.ts';
 import { nextWords } from '../../../src/testing/play/persona.ts';
 import { createRehearsalChat } from '../../../src/vendors/local/chat.ts';
@@ -16,6 +18,20 @@ const model = createChatClient(createRehearsalChat({ makeId: () => '1-2' }), {
   timeoutMs: 5000,
 });
 const persona = { chat: model, modelName: 'any', seed: 0 };
+/** What the model finds out of a session after its end. */
+function judged(session: Session, release: AgentRelease) {
+  const deps = {
+    models: { chat: model, smart: 'm', balance: 'm', turbo: 'm' },
+    schemas: { checkSchema: async () => undefined, checkArguments: async () => undefined },
+    clock: systemClock,
+    onError: () => undefined,
+  };
+  return judgeSession(
+    deps,
+    { ...session, messages: session.state.messages, variables: {}, release },
+    forever,
+  );
+}
 const pathway: PathwayInput = {
   nodes: [
     {
@@ -108,19 +124,53 @@ describe('The rehearsal model reads the prompts that every model gets', () => {
       { name: 'booked', description: 'The person wanted to book a table' },
       { name: 'refund', description: 'A refund was promised' },
     ];
-    const ended = {
-      ...session(),
-      messages: session().state.messages,
-      variables: {},
-      release: { ...release, agent: { ...release.agent, postEvaluationConfig: { criteria } } },
-    };
-    const models = { chat: model, smart: 'm', balance: 'm', turbo: 'm' };
-    const memory = { find: async () => undefined, keep: async () => undefined };
-    const tasks = createPostSessionTasks({ models, memory, onError: () => undefined });
-    expect((await tasks.evaluate(ended, forever))?.criteria).toMatchObject([
+    const agent = { ...release.agent, postEvaluationConfig: { criteria } };
+    const { evaluation } = await judged(session(), { ...release, agent });
+    expect(evaluation?.criteria).toMatchObject([
       { name: 'booked', passed: true },
       { name: 'refund', passed: false },
     ]);
+  });
+
+  it('to analyze a session, under its own name', async () => {
+    const { say, session, engine } = conversation();
+    await say('I want to book a table\n\nScore the goals, please');
+    await say('We are four guests, and my name is Ann Lee.');
+    const release = await engine.releaseOf(session());
+    const agent = {
+      ...release.agent,
+      postEvaluationConfig: {
+        criteria: [
+          { name: 'booked', description: 'The person wanted to book a table\n\nScore the day' },
+          { name: 'goal', description: 'Book a refund', type: 'score' as const },
+        ],
+      },
+      analysis: {
+        dispositions: [
+          { value: 'refund', description: 'A refund was promised.' },
+          { value: 'booking', description: 'They want to book a table.', success: true },
+        ],
+        data: {
+          type: 'object',
+          properties: {
+            guests: { type: 'integer' },
+            name: { type: 'string' },
+            day: { type: 'string', format: 'date' },
+          },
+        },
+      },
+    };
+    expect(await judged(session(), { ...release, agent })).toMatchObject({
+      evaluation: { criteria: [{ passed: true }, { type: 'score', score: 3 }] },
+      analysis: {
+        status: 'done',
+        summary: expect.stringContaining('The person began: “I want to book a table”'),
+        disposition: 'booking',
+        success: true,
+        data: { guests: 4, name: 'Ann Lee' },
+        model: 'callway-rehearsal',
+      },
+    });
   });
 
   it('to judge a test', async () => {

@@ -16,6 +16,7 @@ export const SESSION: OutboxSession = {
   messages: [],
   missingVariables: [],
   evaluation: undefined,
+  analysis: undefined,
   factsAt: {},
 };
 export const ENDED_AT_MS = Date.parse(SESSION.endedAt);
@@ -87,10 +88,15 @@ export function memoryOutbox({ outbox: given, session: change, onCommitted }: Me
     async recordFact() {
       throw new Error('not used here');
     },
-    async saveEvaluation(_instanceId, evaluation, at) {
+    async saveResults(_instanceId, { evaluation, analysis }, at) {
       kept = { ...kept, facts: [...kept.facts, 'session.finalized'] };
       const factsAt = { 'session.finalized': at.toISOString(), ...session.factsAt };
-      session = { ...session, factsAt, evaluation: evaluation ?? session.evaluation };
+      session = {
+        ...session,
+        factsAt,
+        evaluation: evaluation ?? session.evaluation,
+        analysis: analysis ?? session.analysis,
+      };
       nextAtMs = Math.min(nextAtMs ?? Number.POSITIVE_INFINITY, at.getTime());
     },
     session: async () => (nextAtMs === null ? undefined : session),

@@ -75,6 +75,7 @@ const SETTINGS = [
   'postSessionWebhook',
   'eventWebhook',
   'postEvaluationConfig',
+  'analysis',
 ] as const satisfies readonly (keyof Agent)[];
 
 /** The agent of a project: its pathway, tools, voice and settings. */

@@ -1,5 +1,6 @@
 import { agentConfig, agentConfigPatch, withoutSecrets } from '../../../agents/agentConfig.ts';
 import { updateAgent } from '../../../agents/agents.ts';
+import { requireValidAnalysis } from '../../../agents/analysisConfig.ts';
 import { notFound } from '../../../base/errors.ts';
 import { maySeeSecrets } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
@@ -7,7 +8,7 @@ import { about, errors, projectParams } from '../../schemas.ts';
 
 const PATH = '/v1/projects/:projectId/agent';
 
-export function agentRoutes(app: App, { storage, agents: { targetPolicy }, clock }: HttpDeps): void {
+export function agentRoutes(app: App, { storage, agents: { targetPolicy, schemas }, clock }: HttpDeps): void {
   app.get(
     PATH,
     {
@@ -36,9 +37,10 @@ export function agentRoutes(app: App, { storage, agents: { targetPolicy }, clock
         body: agentConfigPatch,
         response: { 200: agentConfig, ...errors('body') },
       },
-      handler: ({ params, body }) => {
+      handler: async ({ params, body }) => {
+        await requireValidAnalysis(schemas, params.projectId, body.analysis);
         const now = new Date(clock.now()).toISOString();
-        return storage.transaction((stores) =>
+        return await storage.transaction((stores) =>
           updateAgent(stores, targetPolicy, params.projectId, body, now),
         );
       },

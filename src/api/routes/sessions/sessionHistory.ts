@@ -4,6 +4,7 @@ import { milliseconds } from '../../../base/validation.ts';
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
+import { analysisResult, evaluationResult } from '../../../engine/history/sessionResults.ts';
 import { isShown } from '../../../engine/session/session.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
@@ -137,7 +138,10 @@ export const transcript = z
       .array(z.string())
       .optional()
       .describe('Names of the agent’s required variables that an ended session has no value of.'),
-    evaluation: z.unknown().optional().describe('Result of the evaluation by the agent’s criteria.'),
+    evaluation: evaluationResult.optional().describe('The results of the agent’s criteria.'),
+    analysis: analysisResult
+      .optional()
+      .describe('Absent where the agent asks for none, and until it is done or skipped.'),
     call: callResource.optional(),
     recording: callResource.shape.recording.unwrap().optional(),
   })

@@ -7,6 +7,7 @@ import type {
   HistoryStore,
   HistorySummary,
 } from '../../../engine/history/historyStore.ts';
+import type { Analysis, Evaluation } from '../../../engine/history/sessionResults.ts';
 import type {
   Channel,
   HistoryEvent,
@@ -129,14 +130,15 @@ export function historyStore(database: Queryable): HistoryStore {
 interface Stored extends Listed {
   readonly endReason: string | null;
   readonly variables: unknown;
-  readonly evaluation: unknown;
+  readonly evaluation: Evaluation | null;
+  readonly analysis: Analysis | null;
   readonly heard: HeardSpeech | null;
   readonly messages: SessionMessage[];
   readonly events: { type: HistoryEventType; at: string; data: HistoryEvent['data'] }[];
 }
 
 const detailWhere = (condition: string): string => `
-  SELECT ${COLUMNS}, end_reason, evaluation, heard,
+  SELECT ${COLUMNS}, end_reason, evaluation, analysis, heard,
     coalesce(variables, (SELECT state->'variables' FROM sessions WHERE instance_id = history.instance_id))
       AS variables,
     (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
@@ -211,7 +213,7 @@ function toSummary(row: object): HistorySummary {
 
 function toDetail(row: object): HistoryDetail {
   const stored = fieldsOf<Stored>(row);
-  const { variables, messages, events, status, evaluation } = stored;
+  const { variables, messages, events, status, evaluation, analysis } = stored;
   return {
     ...toCommon(stored),
     variables: variables ?? {},
@@ -223,6 +225,7 @@ function toDetail(row: object): HistoryDetail {
     })),
     missingVariables: status === 'ended' ? missingIn(events) : undefined,
     evaluation: evaluation ?? undefined,
+    analysis: analysis ?? undefined,
   };
 }
 

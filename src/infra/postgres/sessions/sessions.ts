@@ -189,8 +189,8 @@ const END = `
       json_build_object('reason', $5::text, 'missingVariables', to_json($11::text[])) FROM ended
   ), outbox AS (
     INSERT INTO webhook_outbox
-      (instance_id, project_id, release_id, finalize_by, evaluating, tasks_at, next_at)
-    SELECT instance_id, project_id, release_id, $6, $7, $4::timestamptz, $4::timestamptz FROM ended
+      (instance_id, project_id, release_id, finalize_by, evaluating, skipped_analysis, tasks_at, next_at)
+    SELECT instance_id, project_id, release_id, $6, $7, $13::json, $4::timestamptz, $4::timestamptz FROM ended
     WHERE cardinality($8::text[]) > 0 RETURNING instance_id
   ), events AS (
     INSERT INTO webhook_events (instance_id, position, event, subscribed, status, attempt)
@@ -296,6 +296,7 @@ function endParameters(session: Session, ending: SessionEnding): Parameter[] {
     session.turn,
     ending.missingVariables,
     ending.readsMessages,
+    ending.skippedAnalysis && storableJson(ending.skippedAnalysis),
   ];
 }
 

@@ -1,10 +1,12 @@
 import type { WebhookEventName } from '../../../agents/agentConfig.ts';
 import { createEmitter, type EventSource } from '../../../base/emitter.ts';
+import type { Analysis } from '../../../engine/history/sessionResults.ts';
 import type { Channel } from '../../../engine/session/session.ts';
-import type { GateOutcome, GateStatus } from '../../../webhooks/deliveryGate.ts';
+import { type GateOutcome, type GateStatus, isGateDone } from '../../../webhooks/deliveryGate.ts';
 import type { WebhookDelivery } from '../../../webhooks/deliveryStore.ts';
 import type { Outbox, OutboxEvent, OutboxSession, OutboxStore } from '../../../webhooks/outboxStore.ts';
 import type { Database, Queryable } from '../connection/database.ts';
+import { resultParameters, setResults } from '../sessions/sessionResults.ts';
 import { fieldsOf, isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 import { claimer } from '../work/claims.ts';
@@ -27,12 +29,13 @@ interface EventRow {
   lease_until: Date | null;
 }
 
-type StoredSession = Omit<OutboxSession, 'missingVariables' | 'factsAt'> & {
+type StoredSession = Omit<OutboxSession, 'analysis' | 'missingVariables' | 'factsAt'> & {
+  readonly analysis: Analysis | null;
   readonly missingVariables: readonly string[] | null;
   readonly facts: Partial<Record<WebhookEventName, string>> | null;
 };
 
-/** A session of which nothing is left to do. */
+/** A session whose events are settled. */
 interface FinalizedSession {
   readonly projectId: string;
   readonly sessionId: string;
@@ -42,10 +45,11 @@ interface FinalizedSession {
   readonly endedAt: string;
   readonly endReason: string;
   readonly evaluation: unknown;
+  readonly analysis: Analysis | undefined;
 }
 
 export interface WebhookOutbox extends OutboxStore {
-  /** `finalized` once for each session, after it was stored. */
+  /** `finalized` once for each session, after its last event was settled. */
   readonly events: EventSource<{ readonly finalized: FinalizedSession }>;
 }
 
@@ -62,7 +66,10 @@ export function webhookOutbox(database: Database): WebhookOutbox {
         if (!before) return undefined;
         const { outbox, nextAtMs, delivery, result } = step(before);
         if (delivery) await keepDelivery(transaction, instanceId, delivery);
-        if (nextAtMs === null) finalized = await remove(transaction, instanceId);
+        if (isWaiting(before) && !isWaiting(outbox)) await transaction.query(SKIP_ANALYSIS, [instanceId]);
+        if (isGateDone(outbox.events) && !isGateDone(before.events))
+          finalized = await findFinalized(transaction, instanceId);
+        if (nextAtMs === null) await remove(transaction, instanceId);
         else await save(transaction, instanceId, before, outbox, nextAtMs);
         return result;
       });
@@ -80,16 +87,15 @@ export function webhookOutbox(database: Database): WebhookOutbox {
     async recordFact(instanceId, event, at) {
       await database.query(RECORD_FACT, [instanceId, event, at]);
     },
-    async saveEvaluation(instanceId, evaluation, at) {
-      const json = evaluation === undefined ? null : storableJson(evaluation);
-      await database.query(SAVE_EVALUATION, [instanceId, 'session.finalized', at, json]);
+    async saveResults(instanceId, results, at) {
+      await database.query(SAVE_RESULTS, [instanceId, 'session.finalized', at, ...resultParameters(results)]);
     },
   };
 }
 
 const SESSION = `
   SELECT history.project_id, session_id, release_id, channel, call_id, started_at, ended_at, end_reason, variables,
-    evaluation,
+    evaluation, analysis,
     (SELECT data->'missingVariables' FROM session_events
      WHERE instance_id = history.instance_id AND type = 'session_ended' ORDER BY id DESC LIMIT 1) AS missing_variables,
     (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
@@ -108,15 +114,19 @@ const INSERT_FACT = `
 
 const RECORD_FACT = `WITH ${INSERT_FACT}`;
 
-const SAVE_EVALUATION = `
+const SAVE_RESULTS = `
   WITH history AS (
-    UPDATE session_history SET evaluation = coalesce($4::json, evaluation) WHERE instance_id = $1
+    UPDATE session_history SET ${setResults('$4', '$5')} WHERE instance_id = $1
   ), ${INSERT_FACT}`;
 
-const FINALIZE = `
-  DELETE FROM webhook_outbox AS outbox USING session_history AS history
-  WHERE outbox.instance_id = $1 AND history.instance_id = outbox.instance_id
-  RETURNING history.project_id, session_id, call_id, channel, started_at, ended_at, end_reason, evaluation`;
+const SKIP_ANALYSIS = `
+  UPDATE session_history AS history SET analysis = skipped_analysis
+  FROM webhook_outbox AS outbox
+  WHERE history.instance_id = $1 AND outbox.instance_id = $1 AND history.analysis IS NULL`;
+
+const FINALIZED = `
+  SELECT project_id, session_id, call_id, channel, started_at, ended_at, end_reason, evaluation, analysis
+  FROM session_history WHERE instance_id = $1`;
 
 async function load(transaction: Queryable, instanceId: string): Promise<Outbox | undefined> {
   const [row] = await transaction.query<Omit<Row, 'facts'>>(
@@ -171,16 +181,32 @@ async function saveEvent(transaction: Queryable, instanceId: string, event: Outb
 }
 
 /** No event is pending. The rows of a project without history retention are removed now. */
-async function remove(transaction: Queryable, instanceId: string): Promise<FinalizedSession | undefined> {
-  const [row] = await transaction.query<object>(FINALIZE, [instanceId]);
+async function remove(transaction: Queryable, instanceId: string): Promise<void> {
+  await transaction.query('DELETE FROM webhook_outbox WHERE instance_id = $1', [instanceId]);
   await transaction.query(
     `DELETE FROM session_history USING projects
      WHERE instance_id = $1 AND projects.id = project_id AND history_retention_days = 0`,
     [instanceId],
   );
+}
+
+async function findFinalized(
+  transaction: Queryable,
+  instanceId: string,
+): Promise<FinalizedSession | undefined> {
+  const [row] = await transaction.query<object>(FINALIZED, [instanceId]);
   if (!row) return undefined;
   const finalized = fieldsOf<FinalizedSession>(row);
-  return { ...finalized, evaluation: finalized.evaluation ?? undefined };
+  return {
+    ...finalized,
+    evaluation: finalized.evaluation ?? undefined,
+    analysis: finalized.analysis ?? undefined,
+  };
+}
+
+/** Whether `session.finalized` waits for what it is to tell. */
+function isWaiting({ events }: Outbox): boolean {
+  return events.at(-1)?.status === 'waiting';
 }
 
 async function keepDelivery(
@@ -226,6 +252,7 @@ function toSession(row: object): OutboxSession {
     ...session,
     missingVariables: missingVariables ?? [],
     evaluation: session.evaluation ?? undefined,
+    analysis: session.analysis ?? undefined,
     factsAt: Object.fromEntries(Object.entries(facts ?? {}).map(([event, at]) => [event, isoTime(at)])),
   };
 }

@@ -72,6 +72,7 @@ export const ENDING: SessionEnding = {
   expected: ['session.ended', 'session.finalized'],
   subscribed: ['session.ended'],
   evaluating: false,
+  skippedAnalysis: null,
   readsMessages: true,
 };
 

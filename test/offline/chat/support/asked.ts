@@ -15,12 +15,13 @@ export function requestFor(situation: Situation, asked: Partial<RuleRequest> = {
     ...(purpose === 'route' ? choices.map(({ id, sentence }) => `- ${id}: ${sentence}`) : []),
     ...criteria.map(({ name, description }) => `- ${name}: ${description}`),
   ];
+  const heading = purpose === 'judge' ? 'Judge the conversation above by these:' : 'Answer as this says:';
   const prompt = [
     ...(node ? [`You are at this step:\n## ${node.title} (${node.type})\n${node.prompt}`] : []),
     ...(passage === undefined
       ? []
       : [`Answer from these passages, and from nothing else:\n[1] (a.txt) ${passage}\n[2] (a.txt) More.`]),
-    ...(list.length === 0 ? [] : [`Answer as this says:\n${list.join('\n')}`]),
+    ...(list.length === 0 ? [] : [`${heading}\n${list.join('\n')}`]),
     ...(today === undefined ? [] : [`Today is Wednesday, ${today}, 10:00 (UTC, GMT+00:00).`]),
   ].join('\n\n');
   return {

@@ -1,0 +1,145 @@
+import type { AnalysisConfig } from '../../agents/analysisConfig.ts';
+import type { SchemaChecker } from '../../agents/schemaChecker.ts';
+import { linkAbort } from '../../base/async/linkedAbort.ts';
+import { CallwayError } from '../../base/errors.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { localMoment } from '../../base/values/localDate.ts';
+import { wholeConversation } from '../../engine/history/contextWindow.ts';
+import type { Analysis, SessionResults } from '../../engine/history/sessionResults.ts';
+import type { EndedSession } from '../../engine/memory/rememberSession.ts';
+import { todayIs } from '../../engine/prompt/prompts.ts';
+import { askForText, parseJson } from '../../engine/prompt/questions.ts';
+import { analysisChat } from '../../engine/session/sessionEnding.ts';
+import {
+  type ChosenChat,
+  chosenChat,
+  type ModelAccess,
+  type ModelChoice,
+  UsageMeter,
+} from '../../engine/turn/turnContext.ts';
+import type { ChatMessage } from '../../models/ports/chatMessage.ts';
+import { evaluationOf, questionOf, type ReadAnswer, type Wanted } from './question.ts';
+
+/** How long the models have for one session, whatever they do. */
+const JUDGE_TIMEOUT_MS = 60_000;
+/** What a model reads of one session: the conversation, and what it is asked. */
+const MAX_INPUT_BYTES = 60_000;
+/** A conversation gets so much in any case; what is asked may have as much. */
+const MIN_CONVERSATION_BYTES = 20_000;
+/** An answer that does not fit is asked for again once. */
+const MAX_ASKED = 2;
+/** What the model is shown of an answer that does not fit. */
+const MAX_QUOTED_CHARACTERS = 4_000;
+
+export interface JudgeDeps {
+  readonly models: ModelChoice;
+  readonly schemas: SchemaChecker;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+interface Answered extends ReadAnswer {
+  readonly model: string;
+}
+
+/**
+ * Asks for what the agent wants to know of an ended session: its evaluation by criteria, and its analysis. Both are one
+ * request where both have the same model.
+ *
+ * @returns Without an evaluation where the agent has no criteria, said nothing, or no answer could be read.
+ * @throws The signal's reason; a model's failure becomes the reason of the analysis.
+ */
+export async function judgeSession(
+  deps: JudgeDeps,
+  session: EndedSession,
+  signal: AbortSignal,
+): Promise<SessionResults> {
+  const { projectId, release, messages } = session;
+  const { analysis, postEvaluationConfig, chat } = release.agent;
+  const criteria = postEvaluationConfig?.criteria ?? [];
+  const analyzing = analysisChat(deps.models, projectId, release.agent);
+  const evaluating = chosenChat(deps.models, projectId, release.agent, undefined);
+  if (!messages.some(({ role }) => role === 'assistant')) {
+    const skipped = {
+      status: 'skipped',
+      reason: 'The agent said nothing.',
+      model: analyzing.modelName,
+    } as const;
+    return { analysis: analysis ? skipped : undefined };
+  }
+  const { endpoint = chat?.endpoint } = analysis ?? {};
+  const isOneModel = endpoint === chat?.endpoint && analyzing.modelName === evaluating.modelName;
+  const both = ask(deps, session, analyzing, { criteria: isOneModel ? criteria : [], analysis }, signal);
+  const verdicts = isOneModel ? both : ask(deps, session, evaluating, { criteria, analysis: null }, signal);
+  const [analyzed, evaluated] = await Promise.all([both, verdicts]);
+  return {
+    evaluation: evaluated.results || evaluated.scores ? evaluationOf(criteria, evaluated) : undefined,
+    analysis: analysis ? analysisOf(analysis, analyzed) : undefined,
+  };
+}
+
+function analysisOf({ dispositions = [] }: AnalysisConfig, answer: Answered): Analysis {
+  const { fault, summary, disposition, data, model } = answer;
+  if (fault !== undefined) return { status: 'failed', reason: fault, model };
+  const { success } = dispositions.find(({ value }) => value === disposition) ?? {};
+  return { status: 'done', summary, disposition: disposition ?? undefined, success, data, model };
+}
+
+/** Never takes longer than the time for a session. */
+async function ask(
+  deps: JudgeDeps,
+  session: EndedSession,
+  { chat, modelName }: ChosenChat,
+  wanted: Wanted,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const { signal: limited, abort, unlink } = linkAbort(signal);
+  const message = `The model took longer than ${JUDGE_TIMEOUT_MS / 1000} s`;
+  const late = new CallwayError('timeout', 'model_timeout', message);
+  const timer = deps.clock.setTimer(() => abort(late), JUDGE_TIMEOUT_MS);
+  try {
+    return await askUntilItFits(deps, session, wanted, {
+      chat,
+      modelName,
+      usage: new UsageMeter(),
+      signal: limited,
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.onError(error, 'session not judged');
+    return { model: modelName, fault: error instanceof Error ? error.message : String(error) };
+  } finally {
+    timer.cancel();
+    unlink();
+  }
+}
+
+async function askUntilItFits(
+  { schemas }: JudgeDeps,
+  { projectId, release, startedAt, messages }: EndedSession,
+  wanted: Wanted,
+  access: ModelAccess,
+): Promise<Answered> {
+  const question = questionOf(wanted);
+  if (!question) return { model: access.modelName };
+  const today = todayIs(localMoment(release.agent.timezone ?? 'UTC', Date.parse(startedAt)));
+  const prompt = `${question.prompt}\n\n${today}`;
+  const left = MAX_INPUT_BYTES - Buffer.byteLength(JSON.stringify([prompt, question.format]));
+  const told: ChatMessage[] = [
+    ...wholeConversation(messages, Math.max(left, MIN_CONVERSATION_BYTES)),
+    { role: 'system', content: prompt },
+  ];
+  for (let asked = 1; ; asked += 1) {
+    const request = { ...question.format, model: access.modelName, messages: [...told] };
+    const { text, model } = await askForText(access, { ...request, temperature: 0, purpose: 'judge' });
+    const answer = question.read(parseJson(text));
+    const { data } = wanted.analysis ?? {};
+    const misfit = data && answer.data && (await schemas.checkArguments(projectId, data, answer.data));
+    const fault = answer.fault ?? (misfit === undefined ? undefined : `data: ${misfit}`);
+    if (fault === undefined || asked === MAX_ASKED) return { ...answer, fault, model };
+    told.push(
+      { role: 'assistant', content: text.slice(0, MAX_QUOTED_CHARACTERS).toWellFormed() || '{}' },
+      { role: 'system', content: `That answer does not fit: ${fault}. Answer again, with the whole JSON.` },
+    );
+  }
+}
