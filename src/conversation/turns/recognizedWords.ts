@@ -3,12 +3,12 @@ import type { Transcript } from '../../models/ports/speechToText.ts';
 export const NO_WORDS: Transcript = { text: '' };
 
 /**
- * What recognizers write for sounds: in brackets of any script, between stars, notes or plus signs, as Whisper's
- * `[BLANK_AUDIO]` and `♪ la la ♪`, Kaldi's `<unk>` and CMU Sphinx' `++NOISE++`. A transcript that broke off may lack the
- * end. Digits between stars were dialed aloud.
+ * What recognizers write for sounds: in brackets of any script, between two signs of a kind, as Whisper's `[BLANK_AUDIO]`
+ * and `♪ la la ♪`, Kaldi's `<unk>` and CMU Sphinx' `++NOISE++`, and Watson's `%HESITATION`. A transcript that broke off
+ * may lack the end. Digits between stars were dialed aloud.
  */
 const SOUNDS =
-  /[[［【〔][^\]］】〕]*[\]］】〕]?|[(（][^)）]*[)）]?|[<＜〈][^>＞〉]*[>＞〉]?|\{[^}]*\}?|[♩♪♫♬🎵🎶][^♩♪♫♬🎵🎶]*(?:[♩♪♫♬🎵🎶]|$)|\*+[^*\d]+\*+|\+\+[^+]+\+\+/gu;
+  /[[［【〔][^\]］】〕]*[\]］】〕]?|[(（][^)）]*[)）]?|[<＜〈][^>＞〉]*[>＞〉]?|\{[^}]*\}?|[♩♪♫♬🎵🎶][^♩♪♫♬🎵🎶]*(?:[♩♪♫♬🎵🎶]|$)|([*_~|=#])\1*[^*_~|=#\d]+\1+|\+\+[^+]+\+\+|%\p{L}+/gu;
 const WORD = /[\p{L}\p{N}]/u;
 
 /**
