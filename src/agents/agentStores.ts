@@ -1,7 +1,7 @@
 import type { Page, PageOf } from '../base/values/page.ts';
 import type { McpListing, McpServer } from './mcp/mcpServer.ts';
 import type { Pathway } from './pathway/schema/pathwaySchema.ts';
-import type { AgentRecord } from './release.ts';
+import type { AgentRecord } from './releases/release.ts';
 import type { Tool } from './tool.ts';
 
 export interface AgentStore {

@@ -7,7 +7,7 @@ import { type AgentConfig, type AgentConfigPatch, agentTemplates, newAgentConfig
 import type { AgentStore, NewPathwayVersion, PathwayStore, StoredPathway, ToolStore } from './agentStores.ts';
 import { starterPathway } from './pathway/schema/starterPathway.ts';
 import { checkTemplate } from './pathway/templates.ts';
-import { type AgentRecord, type AgentRelease, nextRecord } from './release.ts';
+import { type AgentRecord, type AgentRelease, nextRecord } from './releases/release.ts';
 import type { Tool } from './tool.ts';
 
 export interface AgentStores {

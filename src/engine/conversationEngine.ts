@@ -1,5 +1,5 @@
 import type { AgentConfig } from '../agents/agentConfig.ts';
-import type { AgentRelease } from '../agents/release.ts';
+import type { AgentRelease } from '../agents/releases/release.ts';
 import type { ClientConversation } from './history/clientConversation.ts';
 import type {
   CallFacts,

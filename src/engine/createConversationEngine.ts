@@ -1,4 +1,4 @@
-import type { AgentRelease } from '../agents/release.ts';
+import type { AgentRelease } from '../agents/releases/release.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { Clock } from '../base/values/clock.ts';

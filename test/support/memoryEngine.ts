@@ -1,7 +1,7 @@
 import { type AgentConfig, newAgentConfig } from '../../src/agents/agentConfig.ts';
 import { type PathwayInput, pathwaySchema } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import { createTemplateCache } from '../../src/agents/pathway/templates.ts';
-import type { AgentRelease } from '../../src/agents/release.ts';
+import type { AgentRelease } from '../../src/agents/releases/release.ts';
 import type { Tool } from '../../src/agents/tool.ts';
 import { ComputeShares } from '../../src/base/async/computeShares.ts';
 import { CallwayError, invalid } from '../../src/base/errors.ts';

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
-import type { AgentRelease } from '../../src/agents/release.ts';
+import type { AgentRelease } from '../../src/agents/releases/release.ts';
 import type { StreamInfo } from '../../src/conversation/streams/audioStream.ts';
 import type { HistoryEvent, Session } from '../../src/engine/session/session.ts';
 import { createBreakers } from '../../src/models/failover/circuitBreaker.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
-import type { AgentRelease } from '../../src/agents/release.ts';
+import type { AgentRelease } from '../../src/agents/releases/release.ts';
 import { CallwayError } from '../../src/base/errors.ts';
 import type { Evaluation, SessionResults } from '../../src/engine/history/sessionResults.ts';
 import type { ReleaseStore } from '../../src/engine/session/releases.ts';

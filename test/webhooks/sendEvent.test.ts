@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
-import type { AgentRelease } from '../../src/agents/release.ts';
+import type { AgentRelease } from '../../src/agents/releases/release.ts';
 import { CallwayError } from '../../src/base/errors.ts';
 import { systemClock } from '../../src/base/values/clock.ts';
 import type { ReleaseStore } from '../../src/engine/session/releases.ts';

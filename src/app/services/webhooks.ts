@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { liveAgent } from '../../agents/release.ts';
+import { liveAgent } from '../../agents/releases/release.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { rememberSession } from '../../engine/memory/rememberSession.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';

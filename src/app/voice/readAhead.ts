@@ -1,4 +1,4 @@
-import type { AgentRelease } from '../../agents/release.ts';
+import type { AgentRelease } from '../../agents/releases/release.ts';
 import type {
   ProviderCredentialStore,
   ProviderCredentials,

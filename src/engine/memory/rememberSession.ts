@@ -1,4 +1,4 @@
-import type { AgentRelease } from '../../agents/release.ts';
+import type { AgentRelease } from '../../agents/releases/release.ts';
 import { contextMessages } from '../history/contextWindow.ts';
 import { askForSummary } from '../prompt/questions.ts';
 import type { SessionMessage } from '../session/session.ts';

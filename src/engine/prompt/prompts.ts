@@ -3,7 +3,7 @@ import type { PathwayGraph } from '../../agents/pathway/graph.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { templateWords } from '../../agents/pathway/templates.ts';
-import type { AgentRelease } from '../../agents/release.ts';
+import type { AgentRelease } from '../../agents/releases/release.ts';
 import { languageName } from '../../base/values/languageCode.ts';
 import type { ChatMessage } from '../../models/ports/chatMessage.ts';
 import type { VariableConfig } from '../pathway/requiredVariables.ts';

@@ -1,7 +1,7 @@
 import type { ZodType } from 'zod';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { AgentRelease } from '../../agents/release.ts';
+import type { AgentRelease } from '../../agents/releases/release.ts';
 import type { ChatMessage } from '../../models/ports/chatMessage.ts';
 import type { ChatRequest } from '../../models/ports/chatModel.ts';
 import { ModelError } from '../../models/ports/modelError.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ExecutionMode } from '../../agents/agentConfig.ts';
-import type { AgentRelease } from '../../agents/release.ts';
+import type { AgentRelease } from '../../agents/releases/release.ts';
 import { coalesceReads } from '../../base/async/coalesce.ts';
 import type { Clock } from '../../base/values/clock.ts';
 

@@ -3,7 +3,7 @@ import { renderDeep } from '../../agents/pathway/renderDeep.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
-import type { AgentRelease } from '../../agents/release.ts';
+import type { AgentRelease } from '../../agents/releases/release.ts';
 import { isMcpTool, type Tool } from '../../agents/tool.ts';
 import { type TransferOutcome, transferOrder } from '../../agents/transferOptions.ts';
 import { allowedTarget, type TransferTargetInput, toTransferTarget } from '../../agents/transferTarget.ts';

@@ -7,7 +7,7 @@ import {
   renderTemplate,
   type TemplateCache,
 } from '../../agents/pathway/templates.ts';
-import type { AgentRelease } from '../../agents/release.ts';
+import type { AgentRelease } from '../../agents/releases/release.ts';
 import { engineOf } from '../../agents/speech/engineConfig.ts';
 import { languageAt } from '../../agents/speech/language.ts';
 import type { ComputeShare, ComputeShares } from '../../base/async/computeShares.ts';

@@ -1,4 +1,4 @@
-import type { AgentRelease } from '../../agents/release.ts';
+import type { AgentRelease } from '../../agents/releases/release.ts';
 import type { PatternMatcher } from '../../agents/schemaChecker.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { executionMode, type ModelChoice } from '../../engine/turn/turnContext.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomInt } from 'node:crypto';
 import { type QuotaStore, requireQuota } from '../../agents/accounts/quotas.ts';
-import type { AgentRelease } from '../../agents/release.ts';
+import type { AgentRelease } from '../../agents/releases/release.ts';
 import type { TestCase } from '../../agents/testSuites/testCase.ts';
 import { invalid, notFound } from '../../base/errors.ts';
 import { isUuid } from '../../base/values/ids.ts';

@@ -18,7 +18,7 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
       name: 'api/routes/agent/agent.integration.test.ts › stores every field by %s',
       type: 'contract/agentFields.integration.test.ts › type decides whether the model is told of every step',
       status:
-        'agents/release.integration.test.ts › Draft status freezes the release of callers until the next publication',
+        'agents/releases/release.integration.test.ts › Draft status freezes the release of callers until the next publication',
       globalPrompt:
         'contract/agentFields.integration.test.ts › globalPrompt is rendered and told to the model',
       executionMode:

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import { createGraph } from '../../../src/agents/pathway/graph.ts';
 import { type PathwayInput, pathwaySchema } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import type { AgentRelease } from '../../../src/agents/release.ts';
+import type { AgentRelease } from '../../../src/agents/releases/release.ts';
 import {
   PromptPrefixes,
   routePrompt,

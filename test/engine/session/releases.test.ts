@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../../src/agents/pathway/schema/starterPathway.ts';
-import type { AgentRelease } from '../../../src/agents/release.ts';
+import type { AgentRelease } from '../../../src/agents/releases/release.ts';
 import type { ReleaseStore } from '../../../src/engine/session/releases.ts';
 import { cacheReleases, createCurrentReleases } from '../../../src/engine/session/releases.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';

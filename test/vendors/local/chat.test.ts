@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import type { AgentRelease } from '../../../src/agents/release.ts';
+import type { AgentRelease } from '../../../src/agents/releases/release.ts';
 import { systemClock } from '../../../src/base/values/clock.ts';
 import type { Session } from '../../../src/engine/session/session.ts';
 import { createChatClient } from '../../../src/models/chat/chatClient.ts';

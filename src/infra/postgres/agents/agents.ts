@@ -1,5 +1,5 @@
 import type { AgentStore } from '../../../agents/agentStores.ts';
-import { type AgentRecord, liveAgent } from '../../../agents/release.ts';
+import { type AgentRecord, liveAgent } from '../../../agents/releases/release.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 

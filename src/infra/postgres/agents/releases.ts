@@ -1,4 +1,4 @@
-import type { AgentRelease } from '../../../agents/release.ts';
+import type { AgentRelease } from '../../../agents/releases/release.ts';
 import type { ReleaseStore } from '../../../engine/session/releases.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';

@@ -1,5 +1,5 @@
 import type { McpServer } from '../../../agents/mcp/mcpServer.ts';
-import type { AgentRecord, AgentRelease } from '../../../agents/release.ts';
+import type { AgentRecord, AgentRelease } from '../../../agents/releases/release.ts';
 import type { HttpTool } from '../../../agents/tool.ts';
 import type { Sealer } from '../../../base/sealer.ts';
 import type { Call } from '../../../calls/call.ts';

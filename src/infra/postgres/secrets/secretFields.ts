@@ -1,5 +1,5 @@
 import { type AgentConfig, completeAgentConfig } from '../../../agents/agentConfig.ts';
-import type { AgentRecord, AgentRelease } from '../../../agents/release.ts';
+import type { AgentRecord, AgentRelease } from '../../../agents/releases/release.ts';
 import { type HttpTool, isMcpTool, type Tool } from '../../../agents/tool.ts';
 import type { Sealer } from '../../../base/sealer.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import type { AgentRelease } from '../../../../src/agents/release.ts';
+import type { AgentRelease } from '../../../../src/agents/releases/release.ts';
 import type { Tool } from '../../../../src/agents/tool.ts';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { useDatabase } from '../support/databases.ts';

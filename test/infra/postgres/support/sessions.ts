@@ -1,7 +1,7 @@
 import type { RetentionDaysPatch } from '../../../../src/agents/accounts/retention.ts';
 import { type AgentConfig, newAgentConfig } from '../../../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
-import type { AgentRelease } from '../../../../src/agents/release.ts';
+import type { AgentRelease } from '../../../../src/agents/releases/release.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import {

@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { createAgent, releaseFor, updateAgent } from '../../src/agents/agents.ts';
-import { editPathway } from '../../src/agents/pathway/editPathway.ts';
-import { createSealer } from '../../src/base/sealer.ts';
-import { uuidV7 } from '../../src/base/values/ids.ts';
-import { createStorage } from '../../src/infra/postgres/storage.ts';
-import { useDatabase } from '../infra/postgres/support/databases.ts';
+import { createAgent, releaseFor, updateAgent } from '../../../src/agents/agents.ts';
+import { editPathway } from '../../../src/agents/pathway/editPathway.ts';
+import { createSealer } from '../../../src/base/sealer.ts';
+import { uuidV7 } from '../../../src/base/values/ids.ts';
+import { createStorage } from '../../../src/infra/postgres/storage.ts';
+import { useDatabase } from '../../infra/postgres/support/databases.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 const POLICY = { allowInsecureLoopback: false };

@@ -1,6 +1,6 @@
-import type { AgentConfig } from './agentConfig.ts';
-import type { Pathway } from './pathway/schema/pathwaySchema.ts';
-import type { Tool } from './tool.ts';
+import type { AgentConfig } from '../agentConfig.ts';
+import type { Pathway } from '../pathway/schema/pathwaySchema.ts';
+import type { Tool } from '../tool.ts';
 
 /** Everything a session runs on, as of one moment. */
 export interface AgentRelease {
