@@ -116,7 +116,8 @@ CREATE INDEX audit_log_of_project ON audit_log (project_id, at DESC, id DESC);
 CREATE TABLE agents (
   project_id uuid PRIMARY KEY REFERENCES projects ON DELETE CASCADE,
   config jsonb NOT NULL,
-  frozen jsonb,
+  -- The number of the release that callers get; null while nothing was published.
+  live integer,
   -- The live events that the eventWebhook of the agent's current release subscribes to; null for none.
   event_types text[],
   updated_at timestamptz NOT NULL
@@ -131,6 +132,21 @@ CREATE TABLE agent_releases (
   kept_at timestamptz NOT NULL,
   PRIMARY KEY (project_id, id)
 );
+
+-- The numbered releases, which share their contents with sessions.
+CREATE TABLE releases (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  number integer NOT NULL,
+  release_id text NOT NULL,
+  created_at timestamptz NOT NULL,
+  created_by jsonb NOT NULL,
+  note text,
+  -- Made by an edit, while the agent was published.
+  is_automatic boolean NOT NULL,
+  PRIMARY KEY (project_id, number),
+  FOREIGN KEY (project_id, release_id) REFERENCES agent_releases
+);
+CREATE INDEX releases_by_content ON releases (project_id, release_id);
 
 CREATE TABLE pathways (
   id uuid PRIMARY KEY,
@@ -387,6 +403,8 @@ CREATE TABLE sessions (
   call_id text,
   pathway_id uuid NOT NULL,
   release_id text NOT NULL,
+  -- The number of the release; null for the working copy.
+  release integer,
   turn integer NOT NULL,
   state json NOT NULL,
   -- The session's data as the API shows it, as JSON text for searches, with a line break in place of its messages. Null in
@@ -424,6 +442,8 @@ CREATE TABLE session_history (
   channel text NOT NULL,
   provider text,
   call_id text,
+  -- The number of the release; null for the working copy.
+  release integer,
   status text NOT NULL CHECK (status IN ('active', 'ended')),
   started_at timestamptz NOT NULL,
   ended_at timestamptz,
@@ -446,6 +466,8 @@ CREATE TABLE session_history (
   is_test boolean NOT NULL DEFAULT false
 );
 CREATE INDEX session_history_of_project ON session_history (project_id, started_at DESC, instance_id DESC);
+CREATE INDEX session_history_of_release ON session_history (project_id, release, started_at DESC)
+  WHERE release IS NOT NULL;
 CREATE INDEX session_history_of_session ON session_history (project_id, session_id, started_at DESC);
 CREATE INDEX session_history_by_end ON session_history (project_id, ended_at) WHERE status = 'ended';
 CREATE INDEX session_history_of_disposition ON session_history (project_id, disposition, started_at DESC, instance_id DESC)
@@ -515,6 +537,8 @@ CREATE TABLE calls (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
   session_id text NOT NULL,
   instance_id uuid NOT NULL UNIQUE REFERENCES session_history ON DELETE CASCADE,
+  -- The number of the release; null for the working copy.
+  release integer,
   -- The API client's own id of the call.
   external_id text,
   direction text NOT NULL CHECK (direction IN ('outbound', 'inbound')),
@@ -569,6 +593,7 @@ CREATE TABLE calls (
   disclosures json NOT NULL DEFAULT '[]'
 );
 CREATE INDEX calls_of_campaign ON calls (project_id, campaign_id, created_at DESC, id DESC) WHERE campaign_id IS NOT NULL;
+CREATE INDEX calls_of_release ON calls (project_id, release, created_at DESC, id DESC) WHERE release IS NOT NULL;
 CREATE INDEX calls_of_project ON calls (project_id, created_at DESC, id DESC);
 CREATE INDEX calls_of_session ON calls (project_id, session_id);
 CREATE INDEX calls_unsettled ON calls (id) WHERE NOT settled;
@@ -948,6 +973,7 @@ CREATE TABLE test_runs (
   concurrency integer NOT NULL,
   seed bigint NOT NULL,
   release_id text NOT NULL,
+  release integer,
   plays integer NOT NULL,
   -- The session that the run replays.
   source_instance_id uuid,

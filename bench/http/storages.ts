@@ -17,7 +17,7 @@ const sealer = createSealer(Buffer.alloc(32));
 
 /** Only what the measured route and the key lookup need, from memory. */
 export function memoryStorage(): Storage {
-  const record = { config: newAgentConfig('Clinic reception'), frozen: null };
+  const record = { config: newAgentConfig('Clinic reception'), live: null };
   const agents: AgentStore = {
     find: async () => record,
     insert: async () => undefined,
@@ -68,7 +68,7 @@ async function fill({ projects, agents, apiKeys }: Stores): Promise<void> {
     createdAt: AT,
     updatedAt: AT,
   });
-  await agents.insert(PROJECT_ID, { config: newAgentConfig('Clinic reception'), frozen: null });
+  await agents.insert(PROJECT_ID, { config: newAgentConfig('Clinic reception'), live: null });
   await apiKeys.insert({
     id: PROJECT_ID,
     projectId: PROJECT_ID,

@@ -66,6 +66,7 @@ export function talkingSession(
     channel: 'chat',
     provider: 'website',
     callId: null,
+    release: null,
     turn: MESSAGES / 2,
     startedAt: at(0),
     lastActivityAt: at(MESSAGES),

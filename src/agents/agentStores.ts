@@ -1,14 +1,41 @@
 import type { Page, PageOf } from '../base/values/page.ts';
+import type { AgentConfig } from './agentConfig.ts';
 import type { McpListing, McpServer } from './mcp/mcpServer.ts';
 import type { Pathway } from './pathway/schema/pathwaySchema.ts';
-import type { AgentRecord } from './releases/release.ts';
+import type { AgentRecord, AgentRelease, Author, NumberedRelease, ReleaseInfo } from './releases/release.ts';
 import type { Tool } from './tool.ts';
 
 export interface AgentStore {
   /** @param lock - Blocks other writers until the transaction ends. */
   find(projectId: string, lock?: 'for update'): Promise<AgentRecord | undefined>;
   insert(projectId: string, record: AgentRecord): Promise<void>;
-  save(projectId: string, record: AgentRecord, updatedAt: string): Promise<void>;
+  /** @param callersGet - The live release's configuration, where it changes without the working copy. */
+  save(projectId: string, record: AgentRecord, updatedAt: string, callersGet?: AgentConfig): Promise<void>;
+}
+
+/** A release that is made. */
+export interface NewRelease {
+  readonly content: AgentRelease;
+  readonly createdAt: string;
+  readonly createdBy: Author;
+  readonly note: string | null;
+  /** Whether an edit made it, while the agent was published. */
+  readonly isAutomatic: boolean;
+}
+
+/** The numbered releases of agents, kept as long as their projects. */
+export interface NumberedReleaseStore {
+  list(projectId: string, page: Page): Promise<PageOf<ReleaseInfo>>;
+  find(projectId: string, number: number): Promise<NumberedRelease | undefined>;
+  /** @returns Its number. The caller has locked the agent. */
+  insert(projectId: string, release: NewRelease): Promise<number>;
+  /**
+   * Replaces the content of the newest release where it is automatic, by the same author, younger than `since`, and no
+   * session has run on it.
+   *
+   * @returns Whether the release has the content now: it was replaced, or the newest has the same.
+   */
+  amend(projectId: string, release: NewRelease, since: string): Promise<boolean>;
 }
 
 /** The current version of a pathway. */
@@ -23,7 +50,7 @@ export interface StoredPathway {
 export interface PathwayVersionInfo {
   readonly version: number;
   readonly createdAt: string;
-  readonly author: { kind: string; keyId?: string; hint?: string };
+  readonly author: Author;
   readonly restoredFrom: number | null;
   readonly nodeCount: number;
   readonly edgeCount: number;

@@ -2,28 +2,23 @@ import { type ErrorDetail, invalid, notFound } from '../base/errors.ts';
 import { jsonPointer } from '../base/validation.ts';
 import type { MakeId } from '../base/values/ids.ts';
 import { omitUndefined } from '../base/values/omitUndefined.ts';
+import type { ReleaseName } from '../base/values/releaseName.ts';
 import { checkTarget, type TargetPolicy } from '../http/target.ts';
 import { type AgentConfig, type AgentConfigPatch, agentTemplates, newAgentConfig } from './agentConfig.ts';
-import type { AgentStore, NewPathwayVersion, PathwayStore, StoredPathway, ToolStore } from './agentStores.ts';
+import type { NewPathwayVersion } from './agentStores.ts';
 import { starterPathway } from './pathway/schema/starterPathway.ts';
 import { checkTemplate } from './pathway/templates.ts';
-import { type AgentRecord, type AgentRelease, nextRecord } from './releases/release.ts';
-import type { Tool } from './tool.ts';
-
-export interface AgentStores {
-  readonly agents: AgentStore;
-  readonly pathways: PathwayStore;
-  readonly tools: ToolStore;
-}
+import { type Edit, keepEdit, publish, type ReleaseStores, workingCopy } from './releases/publish.ts';
+import { type AgentRelease, isWorkingCopyLive } from './releases/release.ts';
 
 /** Creates the agent of a new project, in draft, with a starter pathway. */
 export async function createAgent(
-  stores: Pick<AgentStores, 'agents' | 'pathways'>,
+  stores: Pick<ReleaseStores, 'agents' | 'pathways'>,
   deps: { readonly makeId: MakeId },
   project: { readonly id: string; readonly name: string; readonly createdAt: string },
   author: NewPathwayVersion['author'],
 ): Promise<void> {
-  await stores.agents.insert(project.id, { config: newAgentConfig(project.name), frozen: null });
+  await stores.agents.insert(project.id, { config: newAgentConfig(project.name), live: null });
   await stores.pathways.insert(project.id, deps.makeId(), {
     graph: starterPathway(),
     version: 1,
@@ -33,65 +28,67 @@ export async function createAgent(
 }
 
 /**
- * Changes the fields that the patch names. Runs in a transaction.
+ * Changes the fields that the patch names. `status: published` publishes; any other change of a published agent makes a
+ * release by itself. Runs in a transaction.
  *
  * @throws {CallwayError} `invalid_target` when an address is not allowed, `template_error` when a template is malformed.
  */
 export async function updateAgent(
-  stores: AgentStores,
+  stores: ReleaseStores,
   policy: TargetPolicy,
   projectId: string,
-  patch: AgentConfigPatch,
-  updatedAt: string,
+  { status, ...patch }: AgentConfigPatch,
+  edit: Edit,
 ): Promise<AgentConfig> {
   requireAllowedTargets(patch, policy);
   requireValidTemplates(patch);
   const record = await stores.agents.find(projectId, 'for update');
   if (!record) throw notFound('Agent');
-  const { recording } = record.config;
+  // Callers keep what they get now, tools that a server has listed since the last edit included.
+  if (status === 'draft') await keepEdit(stores, projectId, edit);
+  const { live } = (await stores.agents.find(projectId)) ?? record;
   const config: AgentConfig = {
     ...record.config,
     ...omitUndefined(patch),
-    recording: { ...recording, ...omitUndefined(patch.recording ?? {}) },
+    status: status === 'draft' ? 'draft' : record.config.status,
+    recording: { ...record.config.recording, ...omitUndefined(patch.recording ?? {}) },
   };
-  const workingCopy = async () =>
-    releaseOf(record, await stores.pathways.find(projectId), await stores.tools.all(projectId));
-  await stores.agents.save(projectId, await nextRecord(record, config, workingCopy), updatedAt);
+  await stores.agents.save(projectId, { config, live }, edit.at);
+  if (status === 'published') {
+    await publish(stores, projectId, edit, { note: null, live: true });
+    return { ...config, status };
+  }
+  await keepEdit(stores, projectId, edit);
   return config;
 }
 
 /**
- * The release that callers get: the frozen one of an agent in draft, else the working copy.
+ * The release that callers get.
  *
- * @param draft - Selects the working copy in any case.
+ * @param version - A number, or `draft` for the working copy. Default: the live one.
+ * @throws {CallwayError} 404 `agent_not_found`, `release_not_found`.
  */
 export async function releaseFor(
-  stores: AgentStores,
+  stores: ReleaseStores,
   projectId: string,
-  draft: boolean,
+  version?: ReleaseName,
 ): Promise<AgentRelease> {
-  const [record, pathway, tools] = await Promise.all([
-    stores.agents.find(projectId),
-    stores.pathways.find(projectId),
-    stores.tools.all(projectId),
-  ]);
+  const record = await stores.agents.find(projectId);
   if (!record) throw notFound('Agent');
-  return !draft && record.frozen ? record.frozen : releaseOf(record, pathway, tools);
+  if (version === 'draft') return await workingCopy(stores, projectId, record);
+  if (version === undefined && isWorkingCopyLive(record))
+    return { ...(await workingCopy(stores, projectId, record)), number: record.live ?? undefined };
+  const number = version ?? record.live;
+  const found = number === null ? undefined : await stores.numberedReleases.find(projectId, number);
+  if (!found) throw notFound('Release');
+  return found.content;
 }
 
-function releaseOf(
-  { config }: AgentRecord,
-  pathway: StoredPathway | undefined,
-  tools: readonly Tool[],
-): AgentRelease {
-  if (!pathway) throw notFound('Pathway');
-  return {
-    agent: config,
-    pathwayId: pathway.id,
-    pathwayVersion: pathway.version,
-    pathway: pathway.graph,
-    tools,
-  };
+/** The configuration that callers get; undefined for an unknown project. */
+export async function liveAgent(stores: ReleaseStores, projectId: string): Promise<AgentConfig | undefined> {
+  const record = await stores.agents.find(projectId);
+  if (!record || record.live === null || isWorkingCopyLive(record)) return record?.config;
+  return (await stores.numberedReleases.find(projectId, record.live))?.content.agent;
 }
 
 function requireValidTemplates(patch: AgentConfigPatch): void {

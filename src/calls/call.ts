@@ -55,6 +55,8 @@ export interface Call {
   readonly sessionId: string;
   /** The instance of the session: a session id may be used again once its session has ended. */
   readonly instanceId: string;
+  /** The number of the release that the session runs on; null for the working copy. */
+  readonly release: number | null;
   readonly direction: CallDirection;
   readonly status: CallStatus;
   readonly endReason: CallEndReason | null;
@@ -201,6 +203,7 @@ type NewCall = Pick<
 /** A call as first stored: what is not given is not known yet. */
 export function newCall(fields: NewCall): Call {
   return {
+    release: null,
     endReason: null,
     trunkId: null,
     sipCallId: null,

@@ -44,8 +44,9 @@ export function participantEvent(
   return { type: `participant.${what}`, ...subjectOf(call), data };
 }
 
-function subjectOf({ projectId, sessionId, id }: Call) {
-  return { projectId, sessionId, callId: id };
+/** What every event of a call's says of it. */
+export function subjectOf({ projectId, sessionId, id, release }: Call) {
+  return { projectId, sessionId, callId: id, release };
 }
 
 function dataOf({ direction, fromNumber, toNumber, trunkId, campaignId, contactId }: Call) {

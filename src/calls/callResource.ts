@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { milliseconds } from '../base/validation.ts';
+import { releaseName, toReleaseName } from '../base/values/releaseName.ts';
 import {
   ANSWERING_MACHINE,
   CALL_END_REASONS,
@@ -58,6 +59,7 @@ export const callResource = z
   .object({
     id: z.uuid(),
     sessionId: z.string(),
+    release: releaseName.describe('The release that the agent spoke with; `draft` for the working copy.'),
     direction: z.enum(['outbound', 'inbound']),
     status: z.enum(CALL_STATUSES),
     endReason: z.enum(CALL_END_REASONS).nullable(),
@@ -124,6 +126,7 @@ export function toCallResource(
   return {
     id: call.id,
     sessionId: call.sessionId,
+    release: toReleaseName(call.release),
     direction: call.direction,
     status: call.status,
     endReason: call.endReason,

@@ -1,4 +1,5 @@
 import type { Page, PageOf } from '../base/values/page.ts';
+import type { ReleaseName } from '../base/values/releaseName.ts';
 import type { HistoryEvent, Session } from '../engine/session/session.ts';
 import type { MediaSamples } from '../media/mediaSamples.ts';
 import type { RecordingPeaks } from '../media/recording/peaks.ts';
@@ -27,6 +28,7 @@ export interface CallFilter {
   readonly campaignId?: string;
   /** Whether the call has violations. */
   readonly violations?: boolean;
+  readonly release?: ReleaseName;
   /** Values by top-level key of the metadata: a text, or a number, boolean or null that is written so. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** The text to find in the words of the session. */

@@ -16,9 +16,9 @@ export function campaignEvent(
 export function contactFinished(
   contact: Contact,
   outcome: ContactOutcome,
-  { id: callId, sessionId }: Call,
+  { id: callId, sessionId, release }: Call,
 ): NewLiveEvent {
   const { id: contactId, campaignId, projectId, externalId, attempts } = contact;
   const data = { campaignId, contactId, externalId, outcome, attempts: attempts.length, callId };
-  return { type: 'contact.finished', projectId, sessionId, callId, data };
+  return { type: 'contact.finished', projectId, sessionId, callId, release, data };
 }

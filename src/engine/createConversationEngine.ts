@@ -14,7 +14,12 @@ import type { ClientConversation } from './history/clientConversation.ts';
 import { summariseIfDue } from './memory/conversationSummary.ts';
 import type { AttachedSessions } from './session/attachedSessions.ts';
 import type { BeforeStart } from './session/beforeStart.ts';
-import { type CachedReleases, type CurrentRelease, createCurrentReleases } from './session/releases.ts';
+import {
+  type CachedReleases,
+  type CurrentRelease,
+  type CurrentReleasesDeps,
+  createCurrentReleases,
+} from './session/releases.ts';
 import {
   draftSession,
   type EndReason,
@@ -38,8 +43,8 @@ export interface ConversationEngineDeps {
   readonly sessions: SessionStore;
   readonly attached: AttachedSessions;
   readonly releases: CachedReleases;
-  /** Reads the project's live release, or its draft. */
-  readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
+  /** @see CurrentReleasesDeps.releaseFor */
+  readonly releaseFor: CurrentReleasesDeps['releaseFor'];
   readonly turn: TurnDeps;
   readonly beforeStart: BeforeStart;
   readonly endings: SessionEndings;
@@ -328,6 +333,7 @@ class Engine implements ConversationEngine {
       instanceId: this.#deps.makeId(),
       pathwayId: release.pathwayId,
       releaseId,
+      release: release.number ?? null,
       idleMinutes: release.agent.sessionIdleMinutes,
     };
     const { channel, provider, pathwayId } = session;

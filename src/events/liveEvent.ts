@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { milliseconds } from '../base/validation.ts';
+import { releaseName } from '../base/values/releaseName.ts';
 
 const time = z.iso.datetime();
 const anyJson = z.unknown();
@@ -193,11 +194,13 @@ export const liveEventType = z.enum(LIVE_EVENT_TYPES);
 /** The type that is not stored: a stream that asks for it gets it while it is connected. */
 export const INTERIM = 'transcript.interim' satisfies LiveEventType;
 
-/** The project, session and call that an event belongs to. */
+/** The project, session, call and release that an event belongs to. */
 interface EventSubject {
   readonly projectId: string;
   readonly sessionId?: string | null | undefined;
   readonly callId?: string | null | undefined;
+  /** The release that the session runs on; null for the working copy, undefined without a session. */
+  readonly release?: number | null | undefined;
 }
 
 /** An event as it is published. */
@@ -217,6 +220,7 @@ const common = {
   projectId: z.string(),
   sessionId: z.string().optional(),
   callId: z.string().optional(),
+  release: releaseName.optional().describe('The release that the session runs on.'),
   truncated: z.literal(true).optional().describe('Long texts were cut; the history has them whole.'),
 };
 

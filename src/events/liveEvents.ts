@@ -1,4 +1,5 @@
 import { omitUndefined } from '../base/values/omitUndefined.ts';
+import { toReleaseName } from '../base/values/releaseName.ts';
 import type { NewLiveEvent } from './liveEvent.ts';
 
 /** Tells a project's clients what happens now. */
@@ -27,8 +28,15 @@ const MAX_LONG_CHARACTERS = 2_000;
  *
  * @param at - When it happened, in ISO 8601.
  */
-export function eventText({ type, projectId, sessionId, callId, data }: NewLiveEvent, at: string): string {
-  const subject = omitUndefined({ sessionId: sessionId ?? undefined, callId: callId ?? undefined });
+export function eventText(
+  { type, projectId, sessionId, callId, release, data }: NewLiveEvent,
+  at: string,
+): string {
+  const subject = omitUndefined({
+    sessionId: sessionId ?? undefined,
+    callId: callId ?? undefined,
+    release: release === undefined ? undefined : toReleaseName(release),
+  });
   const event = { type, at, projectId, ...subject };
   const whole = JSON.stringify({ ...event, data });
   if (whole.length <= MAX_EVENT_CHARACTERS) return whole;

@@ -71,6 +71,8 @@ export class TextSession {
   #endTimer: Timer | undefined;
   /** The language of the last words. */
   #spokenLanguage: string | undefined;
+  /** The release of the session; undefined until a turn has found it. */
+  #release: number | null | undefined;
   #isClosed = false;
   #resolveClosed: () => void = () => undefined;
 
@@ -98,6 +100,9 @@ export class TextSession {
         return new TextSpeech({ ...events, stream: deps.stream, nowMs, languageTag });
       },
       dispatch: (event) => this.#turns.dispatch(event),
+      onSession: ({ release }) => {
+        this.#release = release;
+      },
       onSessionOver: (outcome) => this.#onSessionOver(outcome),
     });
     this.#turns = new TurnRunner({
@@ -220,7 +225,8 @@ export class TextSession {
 
   #publishInterim(text: string): void {
     const { projectId, sessionId } = this.#deps.stream.info;
-    this.#deps.liveEvents?.publish({ projectId, sessionId, type: 'transcript.interim', data: { text } });
+    const subject = { projectId, sessionId, release: this.#release };
+    this.#deps.liveEvents?.publish({ ...subject, type: 'transcript.interim', data: { text } });
   }
 
   /** The gateway does not say when the caller stopped: the latency counts from its message. */

@@ -123,6 +123,8 @@ export class VoiceSession {
   readonly #answering: AnsweredByMonitor;
   /** The last one that was published. */
   #interim = '';
+  /** The release of the session; undefined until a turn has found it. */
+  #release: number | null | undefined;
   readonly #streamWatchdog: Watchdog;
   /** Sends captions; undefined when the peer does not want them. */
   readonly #captions: Captions | undefined;
@@ -354,7 +356,8 @@ export class VoiceSession {
     this.#turns.dispatch({ type: 'transcription_failed', message });
   }
 
-  #onSession({ state }: Session): void {
+  #onSession({ state, release }: Session): void {
+    this.#release = release;
     const { language } = state.variables;
     // Until the first node says.
     if (!this.#settings.node && typeof language === 'string' && language !== '')
@@ -393,7 +396,7 @@ export class VoiceSession {
 
   #subject() {
     const { projectId, sessionId, callId } = this.#deps.stream.info;
-    return { projectId, sessionId, callId };
+    return { projectId, sessionId, callId, release: this.#release };
   }
 
   #close(reason: string): void {

@@ -1,5 +1,6 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import { CallwayError } from '../base/errors.ts';
+import { toReleaseName } from '../base/values/releaseName.ts';
 import type { SessionMessage } from '../engine/session/session.ts';
 import type { CallReport } from './callReport.ts';
 import { webhookBodySchema } from './events.ts';
@@ -17,10 +18,18 @@ export function webhookBody(
   report: CallReport | undefined,
   nowMs: number,
 ): string {
-  const { projectId, sessionId, channel, factsAt, endedAt } = session;
+  const { projectId, sessionId, release, channel, factsAt, endedAt } = session;
   const now = new Date(nowMs).toISOString();
   const occurredAt = event === 'session.finalized' ? now : (factsAt[event] ?? endedAt);
-  const common = { event, sessionId, projectId, channel, occurredAt, deliveryId };
+  const common = {
+    event,
+    sessionId,
+    projectId,
+    release: toReleaseName(release),
+    channel,
+    occurredAt,
+    deliveryId,
+  };
   const body = { ...common, ...(report ? { call: report.call } : {}), ...detailsOf(event, session, report) };
   const checked = webhookBodySchema.safeParse(body);
   if (checked.success) return JSON.stringify(body);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type WebhookEventName, webhookEventName } from '../agents/agentConfig.ts';
+import { releaseName } from '../base/values/releaseName.ts';
 import { CALL_END_REASONS, CALL_STATUSES } from '../calls/call.ts';
 import { violation } from '../calls/callResource.ts';
 import { analysisResult, evaluationResult } from '../engine/history/sessionResults.ts';
@@ -124,6 +125,10 @@ const webhookMessageSchema = z.strictObject({
 const common = {
   sessionId: z.string().meta({ description: 'Identifies repeated deliveries, together with `event`' }),
   projectId: z.string(),
+  release: releaseName.meta({
+    description: 'The release that the session ran on; `draft` for the working copy',
+    examples: [3],
+  }),
   channel: z.enum(['chat', 'phone', 'web']),
   occurredAt: timestamp,
   deliveryId: z.string().meta({ description: 'As in the header `webhook-id`' }),
@@ -132,6 +137,7 @@ const common = {
 const example = {
   sessionId: '019cebdc-6f41-7c3e-9d55-0a6c1f0e7b21',
   projectId: '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b',
+  release: 3,
   channel: 'phone',
   occurredAt: '2026-03-14T09:26:53.589Z',
   deliveryId: '019cebdc-9a10-7b44-8f3a-3b1f5f0c2d11',

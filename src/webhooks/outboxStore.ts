@@ -40,6 +40,8 @@ export interface OutboxSession {
   readonly projectId: string;
   readonly sessionId: string;
   readonly releaseId: string;
+  /** The number of the release; null for the working copy. */
+  readonly release: number | null;
   readonly channel: Channel;
   readonly callId: string | null;
   readonly startedAt: string;

@@ -38,6 +38,7 @@ test('session.finalized tells the session, its variables and each message with i
     event: 'session.finalized',
     sessionId: 's',
     projectId: project.id,
+    release: 'draft',
     channel: 'chat',
     occurredAt: TIME,
     deliveryId: hook?.headers['webhook-id'],

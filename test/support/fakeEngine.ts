@@ -202,6 +202,7 @@ function blank(wanted: NewSession): Session {
     callId: wanted.callId ?? null,
     pathwayId: 'pathway-1',
     releaseId: 'release-1',
+    release: null,
     turn: 0,
     startedAt: AT,
     lastActivityAt: AT,

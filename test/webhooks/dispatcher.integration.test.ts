@@ -33,6 +33,7 @@ describe('WebhookDispatcher', () => {
       event: 'session.ended',
       sessionId: session.sessionId,
       projectId: session.projectId,
+      release: 'draft',
       channel: 'chat',
       occurredAt: ENDING.at,
       deliveryId: ended?.headers['webhook-id'],

@@ -29,7 +29,7 @@ describe('EventDispatcher', () => {
     const eventWebhook = { url, events: ['turn.user' as const, 'trunk.changed' as const] };
     await stores.agents.insert(projectId, {
       config: { ...newAgentConfig('a'), eventWebhook },
-      frozen: null,
+      live: null,
     });
     const clock = createSimulatedClock(START_MS);
     const received: { id: string; text: string; atMs: number }[] = [];

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type AgentConfig, newAgentConfig } from '../../src/agents/agentConfig.ts';
-import type { EndedSession } from '../../src/engine/memory/rememberSession.ts';
 import type { AgentRelease } from '../../src/agents/releases/release.ts';
+import type { EndedSession } from '../../src/engine/memory/rememberSession.ts';
 import type { ReleaseStore } from '../../src/engine/session/releases.ts';
 import type { CallReport } from '../../src/webhooks/callReport.ts';
 import type { OutboxSession } from '../../src/webhooks/outboxStore.ts';

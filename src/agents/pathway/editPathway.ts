@@ -1,19 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { CallwayError, notFound } from '../../base/errors.ts';
-import type { NewPathwayVersion, PathwayStore, StoredPathway, ToolStore } from '../agentStores.ts';
+import type { StoredPathway } from '../agentStores.ts';
+import { type Edit, keepEdit, type ReleaseStores } from '../releases/publish.ts';
 import type { Pathway } from './schema/pathwaySchema.ts';
 import type { KnownNames } from './structure.ts';
 
-export interface PathwayStores {
-  readonly pathways: PathwayStore;
-  readonly tools: ToolStore;
-}
-
-export interface PathwayEdit {
-  readonly author: NewPathwayVersion['author'];
-  /** ISO 8601. */
-  readonly at: string;
+export interface PathwayEdit extends Edit {
   /** The version that the edit is based on; any other is refused. */
   readonly ifVersion?: number | undefined;
   readonly restoredFrom?: number;
@@ -21,7 +14,7 @@ export interface PathwayEdit {
 
 /** The names that a project's pathway may refer to. */
 export async function knownNames(
-  stores: Pick<PathwayStores, 'tools'>,
+  stores: Pick<ReleaseStores, 'tools'>,
   projectId: string,
 ): Promise<KnownNames> {
   const tools = await stores.tools.all(projectId);
@@ -30,7 +23,7 @@ export async function knownNames(
 
 /** @throws {CallwayError} `pathway_not_found` */
 export async function findPathway(
-  stores: Pick<PathwayStores, 'pathways'>,
+  stores: Pick<ReleaseStores, 'pathways'>,
   projectId: string,
   lock?: 'for update',
 ): Promise<StoredPathway> {
@@ -40,13 +33,13 @@ export async function findPathway(
 }
 
 /**
- * Creates the next version of a pathway. Runs in a transaction; concurrent edits wait for each other. An edit without a
- * change creates no version.
+ * Creates the next version of a pathway, and a release while the agent is published. Runs in a transaction; concurrent
+ * edits wait for each other. An edit without a change creates no version.
  *
  * @throws {CallwayError} 412 `version_mismatch` when the edit is based on another version.
  */
 export async function editPathway(
-  stores: PathwayStores,
+  stores: ReleaseStores,
   projectId: string,
   edit: PathwayEdit,
   change: (graph: Pathway, known: KnownNames) => Pathway,
@@ -70,5 +63,6 @@ export async function editPathway(
     author: edit.author,
     ...restored,
   });
+  await keepEdit(stores, projectId, edit);
   return { id: current.id, version, graph, updatedAt: edit.at };
 }

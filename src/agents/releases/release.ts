@@ -2,8 +2,17 @@ import type { AgentConfig } from '../agentConfig.ts';
 import type { Pathway } from '../pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../tool.ts';
 
+/** The key that changed something. */
+export interface Author {
+  readonly kind: string;
+  readonly keyId?: string;
+  readonly hint?: string;
+}
+
 /** Everything a session runs on, as of one moment. */
 export interface AgentRelease {
+  /** The number of the release; undefined for the working copy. */
+  readonly number?: number | undefined;
   readonly agent: AgentConfig;
   readonly pathwayId: string;
   readonly pathwayVersion: number;
@@ -14,32 +23,35 @@ export interface AgentRelease {
 export interface AgentRecord {
   /** The working copy, which editors change. */
   readonly config: AgentConfig;
-  /** The release that callers get while the status is `draft`; null when the working copy is live. */
-  readonly frozen: AgentRelease | null;
+  /**
+   * The number of the release that callers get; null while nothing was published, when they get the working copy. While
+   * the status is `published`, the release and the working copy are the same.
+   *
+   * ```
+   *   draft, never published ──publish──▶ published ──draft──▶ draft
+   *   (callers: working copy)             (working copy)       (callers: the release)
+   *                                            ▲──────publish─────┘
+   * ```
+   */
+  readonly live: number | null;
 }
 
-/** The configuration that callers get. */
-export function liveAgent({ config, frozen }: AgentRecord): AgentConfig {
-  return frozen ? frozen.agent : config;
+/** Whether callers get the working copy. */
+export function isWorkingCopyLive({ config, live }: AgentRecord): boolean {
+  return config.status === 'published' || live === null;
 }
 
-/**
- * Applies a configuration change. A change from `published` to `draft` freezes the live release; publishing drops it.
- *
- * ```
- *   draft, never published ──publish──▶ published ──draft──▶ draft, frozen
- *   (callers: working copy)             (working copy)       (callers: the frozen release)
- *                                            ▲──────publish──────┘
- * ```
- *
- * @param live - Loads the release that callers get now; called only when it is frozen.
- */
-export async function nextRecord(
-  record: AgentRecord,
-  config: AgentConfig,
-  live: () => Promise<AgentRelease>,
-): Promise<AgentRecord> {
-  if (config.status === 'published') return { config, frozen: null };
-  if (record.config.status === 'published') return { config, frozen: await live() };
-  return { config, frozen: record.frozen };
+/** What a list of releases shows. */
+export interface ReleaseInfo {
+  /** Starts at 1; each release adds 1. */
+  readonly release: number;
+  readonly createdAt: string;
+  readonly createdBy: Author;
+  /** The publisher's words; null for a release that an edit made. */
+  readonly note: string | null;
+}
+
+/** A release with its content. */
+export interface NumberedRelease extends ReleaseInfo {
+  readonly content: AgentRelease;
 }

@@ -68,6 +68,7 @@ const TAGS = [
   ['Projects', 'Projects and their API keys.'],
   ['Agent', 'The agent’s configuration.'],
   ['Pathway', 'The graph that conversations follow.'],
+  ['Releases', 'What was published, and what callers get.'],
   ['Tools', 'HTTP requests that the agent can make.'],
   ['Speech', 'A project’s own keys for providers of speech and chat, and what its voices sound like.'],
   ['Chat', 'Chat with the agent through OpenAI’s clients.'],

@@ -5,6 +5,7 @@ import { agentRoutes } from './agent/agent.ts';
 import { mcpServerRoutes } from './agent/mcpServers.ts';
 import { pathwayRoutes } from './agent/pathway.ts';
 import { pathwayEdgeRoutes, pathwayNodeRoutes } from './agent/pathwayParts.ts';
+import { releaseRoutes } from './agent/releases.ts';
 import { templatePreviewRoute } from './agent/templatePreview.ts';
 import { testCaseRoutes } from './agent/testCases.ts';
 import { testRunRoutes } from './agent/testRuns.ts';
@@ -69,6 +70,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   pathwayRoutes,
   pathwayNodeRoutes,
   pathwayEdgeRoutes,
+  releaseRoutes,
   toolRoutes,
   toolTrialRoutes,
   templatePreviewRoute,

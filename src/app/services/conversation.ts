@@ -81,7 +81,7 @@ export function buildConversations(
       clock,
     }),
     releases: cacheReleases(stores.releases),
-    releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
+    releaseFor: (projectId, version) => releaseFor(stores, projectId, version),
     turn: {
       models,
       tools: withMocksOfTests({ real: tools, clock, shares }),

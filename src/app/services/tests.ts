@@ -66,7 +66,7 @@ export function buildTests(
     testRuns,
     testCases,
     history: storage.stores.history,
-    releaseFor: (projectId, draft) => releaseFor(storage.stores, projectId, draft),
+    releaseFor: (projectId, version) => releaseFor(storage.stores, projectId, version),
     requireVendorQuotas: (projectId) => requireVendorQuotas(node.dayQuotas, projectId),
     wake: {
       chat: announcer({ wakeups, onError }, 'test-runs'),

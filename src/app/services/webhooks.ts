@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { liveAgent } from '../../agents/releases/release.ts';
+import { liveAgent } from '../../agents/agents.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { rememberSession } from '../../engine/memory/rememberSession.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
@@ -51,20 +51,20 @@ export function buildWebhooks(
       rememberSession({ models, memory: stores.memory, onError }, session, signal),
     onError,
   });
-  storage.outbox.events.on('finalized', ({ projectId, sessionId, callId, endReason, ...data }) =>
+  storage.outbox.events.on('finalized', ({ projectId, sessionId, callId, release, endReason, ...data }) =>
     liveEvents.publish({
       type: 'session.finalized',
       projectId,
       sessionId,
       callId,
+      release,
       data: { ...data, reason: endReason },
     }),
   );
   const eventDispatcher = new EventDispatcher({
     queue: storage.eventQueue,
     async targetOf(projectId, webhook) {
-      const agent = await stores.agents.find(projectId);
-      const target = agent && liveAgent(agent)[webhook];
+      const target = (await liveAgent(stores, projectId))?.[webhook];
       return target ? { url: target.url, headers: target.headers ?? [] } : undefined;
     },
     secrets,

@@ -10,7 +10,7 @@ import {
   isRecordingFinal,
   type RecordingResult,
 } from '../call.ts';
-import { callEnded, recordingReady } from '../callEvents.ts';
+import { callEnded, recordingReady, subjectOf } from '../callEvents.ts';
 import { callPolicy } from '../callPolicy.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallPlaces } from '../limits/callPlaces.ts';
@@ -125,8 +125,7 @@ export class CallFinisher {
     const call = await this.#deps.calls.update(id, nodeId, { transfer }, told);
     const event = transferLiveEvent(step);
     if (!call || !callPolicy(call).publishesEvents || !event) return;
-    const { projectId, sessionId } = call;
-    this.#deps.liveEvents?.publish({ ...event, projectId, sessionId, callId: id });
+    this.#deps.liveEvents?.publish({ ...event, ...subjectOf(call) });
   }
 
   async #settleIfEnded({ projectId, id }: CallKey): Promise<Call | undefined> {

@@ -2,7 +2,7 @@ import { type Span, type Tracer, traceLogFields } from '../../base/tracing.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 import { type Call, orderedAt } from '../call.ts';
-import { callEvent, participantEvent } from '../callEvents.ts';
+import { callEvent, participantEvent, subjectOf } from '../callEvents.ts';
 import type { CallMetrics, SetupPhase } from '../callMetrics.ts';
 import { callPolicy } from '../callPolicy.ts';
 import { maskNumber } from '../numbers/number.ts';
@@ -117,9 +117,8 @@ export class CallTelemetry {
 
   /** A step of a transfer. @param isOver - No step follows. */
   transfer(report: TransferReport, isOver: boolean): void {
-    const { projectId, sessionId, id: callId } = this.#call;
     const event = transferLiveEvent(report);
-    if (event) this.#liveEvents?.publish({ ...event, projectId, sessionId, callId });
+    if (event) this.#liveEvents?.publish({ ...event, ...subjectOf(this.#call) });
     if (!isOver) return;
     const { to, status, mode, by, outcome, reason } = report;
     this.#transfer = status === 'joined' ? 'done' : 'failed';

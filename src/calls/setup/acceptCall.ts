@@ -141,6 +141,7 @@ export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promis
     projectId,
     sessionId,
     instanceId,
+    release: session.release,
     direction: 'outbound',
     status: notBefore === null ? 'queued' : 'scheduled',
     fromNumber: from.number,

@@ -194,6 +194,7 @@ function inboundCallOf(
     projectId,
     sessionId: session.sessionId,
     instanceId: session.instanceId,
+    release: session.release,
     direction: 'inbound',
     status: 'ringing',
     fromNumber,

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { type ListedRun, listedRun, type TestRun, testRun } from '../../testing/runs/testRun.ts';
 import type { AdminOptions } from '../adminCommand.ts';
@@ -22,6 +22,7 @@ interface RunOptions extends ProjectOptions {
   readonly concurrency?: number;
   readonly seed?: number;
   readonly draft?: boolean;
+  readonly release?: number;
   readonly phone?: boolean;
   readonly mode?: string[];
   readonly model?: string[];
@@ -78,6 +79,9 @@ function runCommand(group: Command, context: CliContext, setExitCode: (code: Exi
     .option('--concurrency <plays>', 'plays at once, 1 to 20', wholeNumber)
     .option('--seed <number>', 'seed of everything random', wholeNumber)
     .option('--draft', 'against the working copy instead of the live version')
+    .addOption(
+      new Option('--release <number>', 'against this release').argParser(wholeNumber).conflicts('draft'),
+    )
     .option('--phone', 'play all cases over the phone, by simulated callers')
     .option(
       '--mode <modes>',
@@ -168,13 +172,13 @@ async function runSuite(
 ): Promise<TestRun> {
   const { api, path, connection } = session;
   const suite = await findSuite(session, nameOrId);
-  const { repeat, concurrency, seed, draft, phone, baseline } = options;
+  const { repeat, concurrency, seed, draft, release, phone, baseline } = options;
   const baselineRunId = baseline === 'last' ? (await lastRun(session, suite.id))?.id : baseline;
   if (baseline !== undefined && baselineRunId === undefined)
     context.writeError('The suite has no earlier run to compare with.\n');
   const version = draft ? 'draft' : 'live';
   const channel = phone ? 'phone' : undefined;
-  const given = { repeat, concurrency, seed, baselineRunId, version, channel, ...variant };
+  const given = { repeat, concurrency, seed, baselineRunId, version, release, channel, ...variant };
   const started = await api.request('POST', `${path}/test-suites/${suite.id}/runs`, given);
   const { id } = parseResponse(runData, started, connection).data;
   const read = async () =>

@@ -1,10 +1,12 @@
 import type { Page, PageOf } from '../../base/values/page.ts';
+import type { ReleaseName } from '../../base/values/releaseName.ts';
 import type { Channel, HistoryEvent, SessionMessage } from '../session/session.ts';
 import type { Analysis, Evaluation } from './sessionResults.ts';
 
 export interface HistoryFilter {
   readonly channel?: Channel;
   readonly status?: string;
+  readonly release?: ReleaseName;
   readonly from?: string;
   readonly to?: string;
   /** Text to find in the messages. */
@@ -16,6 +18,7 @@ export interface HistoryFilter {
 export interface HistorySummary {
   readonly sessionId: string;
   readonly channel: Channel;
+  readonly release: ReleaseName;
   readonly status: string;
   readonly startedAt: string;
   readonly endedAt: string | null;

@@ -20,7 +20,7 @@ export interface ReleaseStore {
    * @returns The stamp; undefined for an unknown project, or when it is not known.
    */
   stampOf(projectId: string): Promise<string | undefined>;
-  /** Removes releases that no live session and no unfinished webhook needs. */
+  /** Removes releases that have no number, and that no live session and no unfinished webhook needs. */
   removeUnused(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface WantedRelease {
 export interface CurrentReleasesDeps {
   readonly releases: ReleaseStore;
   /** Reads the live release, or the draft. */
-  readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
+  readonly releaseFor: (projectId: string, version?: 'draft') => Promise<AgentRelease>;
   readonly clock: Clock;
 }
 
@@ -97,7 +97,7 @@ export function createCurrentReleases(deps: CurrentReleasesDeps) {
     const before = known.get(key);
     const nowMs = deps.clock.monotonicMs();
     if (before && before.stamp === stamp && nowMs - before.storedAtMs < STORE_AGAIN_MS) return before.current;
-    const found = await deps.releaseFor(projectId, draft);
+    const found = await deps.releaseFor(projectId, draft ? 'draft' : undefined);
     const release = executionMode ? { ...found, agent: { ...found.agent, executionMode } } : found;
     const current = { release, releaseId: await deps.releases.keep(projectId, release) };
     if (stamp !== undefined) known.set(key, { stamp, current, storedAtMs: nowMs });

@@ -1,5 +1,6 @@
 import type { ExecutionMode } from '../../agents/agentConfig.ts';
 import type { ToolMock } from '../../agents/testSuites/testCase.ts';
+import { toReleaseName } from '../../base/values/releaseName.ts';
 
 /** How the customer is connected. */
 export type Channel = 'chat' | 'phone' | 'web';
@@ -244,6 +245,8 @@ export interface Session {
   readonly pathwayId: string;
   /** The release that the session runs on until its end. */
   readonly releaseId: string;
+  /** The number of the release; null for the working copy. */
+  readonly release: number | null;
   /** Number of stored turns; a turn that started from an older number is rejected. */
   readonly turn: number;
   readonly startedAt: string;
@@ -282,6 +285,7 @@ export function draftSession(wanted: NewSession, at: string): Session {
     callId: wanted.callId ?? null,
     pathwayId: '',
     releaseId: '',
+    release: null,
     turn: 0,
     startedAt: at,
     lastActivityAt: at,
@@ -332,6 +336,7 @@ export function sessionData(session: Session) {
     variables: session.state.variables,
     messages: session.state.messages.filter(isShown).map(shownMessage),
     pathwayId: session.pathwayId,
+    release: toReleaseName(session.release),
     currentNodeId: session.state.currentNodeId,
     channel: session.channel,
     provider: session.provider,

@@ -107,7 +107,7 @@ export class TurnEvents {
   }
 
   #subject() {
-    const { projectId, sessionId, callId } = this.#session;
-    return { projectId, sessionId, callId };
+    const { projectId, sessionId, callId, release } = this.#session;
+    return { projectId, sessionId, callId, release };
   }
 }

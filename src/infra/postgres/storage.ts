@@ -2,6 +2,7 @@ import type { Sealer } from '../../base/sealer.ts';
 import { memoize } from '../../base/values/memoize.ts';
 import { agentStore } from './agents/agents.ts';
 import { mcpServerStore } from './agents/mcpServers.ts';
+import { numberedReleaseStore } from './agents/numberedReleases.ts';
 import { pathwayStore } from './agents/pathways.ts';
 import { providerCredentialStore } from './agents/providerCredentials.ts';
 import { releaseStore } from './agents/releases.ts';
@@ -103,6 +104,7 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     idempotency: idempotencyStore(database),
     legacyUsage: legacyUsageStore(database),
     releases: releaseStore(database, secrets),
+    numberedReleases: numberedReleaseStore(database, secrets),
     sessions: sessionStore(database),
     history: historyStore(database),
     memory: memoryStore(database),

@@ -70,6 +70,7 @@ export async function createRun(stores: CreateRunStores, wanted: WantedRun): Pro
     name: wanted.name,
     status: 'queued',
     version,
+    release: release.number ?? null,
     mode: mode ?? null,
     model: model ?? null,
     repeat,

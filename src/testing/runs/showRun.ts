@@ -1,3 +1,4 @@
+import { toReleaseName } from '../../base/values/releaseName.ts';
 import type { CaseStatus, Play, PlayedCase, PlayStatus, Summary, TestRun } from './testRun.ts';
 import type { RunDetail, StoredPlay } from './testRunStore.ts';
 
@@ -28,6 +29,7 @@ export function showRun(
   const isComparable = run.endedAt !== null && baseline?.run.endedAt;
   return {
     ...fields,
+    release: toReleaseName(run.release),
     summary: summaryOf(shown.map(({ status }) => status)),
     ...(isComparable ? { comparison: compare(shown, showRun(baseline).cases) } : {}),
     cases: shown,

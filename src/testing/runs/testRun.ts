@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { executionMode } from '../../agents/agentConfig.ts';
 import { anyJson } from '../../agents/testSuites/assertion.ts';
 import { milliseconds } from '../../base/validation.ts';
+import { releaseName } from '../../base/values/releaseName.ts';
 
 const MAX_REPEAT = 20;
 const MAX_MODEL_CHARACTERS = 200;
@@ -12,6 +13,7 @@ export const runInput = z.strictObject({
   repeat: z.int().min(1).max(MAX_REPEAT).default(1).describe('How often each case is played.'),
   concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(DEFAULT_CONCURRENCY),
   version: z.enum(['live', 'draft']).default('live'),
+  release: z.int().min(1).optional().describe('The release to test, in place of `version`.'),
   channel: z
     .enum(['chat', 'phone'])
     .optional()
@@ -89,6 +91,7 @@ const runFields = {
   name: z.string(),
   status: runStatus,
   version: runInput.shape.version.unwrap(),
+  release: releaseName.describe('The release that was tested; `draft` for the working copy.'),
   mode: runInput.shape.mode.unwrap().nullable().describe('Null for the agent’s.'),
   model: z.string().nullable().describe('Null for the agent’s and its nodes’.'),
   repeat: z.int(),

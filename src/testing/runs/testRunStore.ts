@@ -27,7 +27,9 @@ export interface StoredPlay {
   readonly result: PlayResult | null;
 }
 
-export interface StoredRun extends Omit<ListedRun, 'summary'> {
+export interface StoredRun extends Omit<ListedRun, 'summary' | 'release'> {
+  /** The number of the release; null for the working copy. */
+  readonly release: number | null;
   readonly baselineRunId: string | null;
   /** The id of the agent's release, which is pinned when the run is created. */
   readonly releaseId: string;

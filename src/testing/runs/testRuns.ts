@@ -2,6 +2,7 @@ import type { AgentRelease } from '../../agents/releases/release.ts';
 import type { TestCase } from '../../agents/testSuites/testCase.ts';
 import { CallwayError, notFound } from '../../base/errors.ts';
 import type { MakeId } from '../../base/values/ids.ts';
+import type { ReleaseName } from '../../base/values/releaseName.ts';
 import type { HistoryStore } from '../../engine/history/historyStore.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { WakeWork } from '../../work/work.ts';
@@ -18,7 +19,7 @@ export interface TestRunsDeps {
   readonly testRuns: TestRunStore;
   readonly testCases: { find(projectId: string, testCaseId: string): Promise<TestCase | undefined> };
   readonly history: HistoryStore;
-  readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
+  readonly releaseFor: (projectId: string, version?: ReleaseName) => Promise<AgentRelease>;
   /** @throws {CallwayError} 429 `quota_exceeded` */
   readonly requireVendorQuotas: (projectId: string) => Promise<void>;
   /** Tells nodes that play chats, and those that place calls. */
@@ -72,14 +73,14 @@ export class TestRuns {
   }
 
   /**
-   * Checks the quotas of vendors, and reads the release that a run of this version plays against; both before the
+   * Checks the quotas of vendors, and reads the release that a run plays against; both before the
    * transaction that makes the run.
    *
-   * @throws {CallwayError} 429 `quota_exceeded`
+   * @throws {CallwayError} 404 `release_not_found`, 429 `quota_exceeded`.
    */
-  async release(projectId: string, version: RunInput['version']): Promise<AgentRelease> {
+  async release(projectId: string, { version, release }: RunInput): Promise<AgentRelease> {
     await this.#deps.requireVendorQuotas(projectId);
-    return await this.#deps.releaseFor(projectId, version === 'draft');
+    return await this.#deps.releaseFor(projectId, release ?? (version === 'draft' ? version : undefined));
   }
 
   /** Makes a run in a transaction. @throws {CallwayError} What {@link createRun} throws. */

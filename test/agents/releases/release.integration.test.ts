@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 const update = (patch: object) =>
-  storage.transaction((stores) => updateAgent(stores, POLICY, projectId, patch, NOW));
+  storage.transaction((stores) => updateAgent(stores, POLICY, projectId, patch, { author: AUTHOR, at: NOW }));
 const retitle = (title: string) =>
   storage.transaction((stores) =>
     editPathway(stores, projectId, { author: AUTHOR, at: NOW }, ({ nodes, edges }) => ({
@@ -51,7 +51,7 @@ const addTool = (name: string) =>
   });
 /** Global prompt, title of the start node and tools of the release for callers, or for testers of the draft. */
 async function releaseOf(who: 'callers' | 'testers') {
-  const release = await releaseFor(storage.stores, projectId, who === 'testers');
+  const release = await releaseFor(storage.stores, projectId, who === 'testers' ? 'draft' : undefined);
   const start = release.pathway.nodes.find(({ type }) => type === 'start');
   return [release.agent.globalPrompt, start?.data.title, release.tools.map(({ name }) => name).join()];
 }
@@ -86,7 +86,7 @@ test('Draft status freezes the release of callers until the next publication', a
 
   expect(await releaseOf('callers')).toEqual(['one', 'First', 'lookup']);
   expect(await releaseOf('testers')).toEqual(['two', 'Second', 'lookup,book']);
-  expect((await releaseFor(storage.stores, projectId, false)).tools[0]).toMatchObject({
+  expect((await releaseFor(storage.stores, projectId)).tools[0]).toMatchObject({
     http: { headers: [{ key: 'a', value: 'words' }] },
   });
 
@@ -95,11 +95,11 @@ test('Draft status freezes the release of callers until the next publication', a
 
   await update({ status: 'published' });
   expect(await releaseOf('callers')).toEqual(['two', 'Second', 'lookup,book']);
-  expect((await releaseFor(storage.stores, projectId, false)).pathwayVersion).toBe(3);
+  expect((await releaseFor(storage.stores, projectId)).pathwayVersion).toBe(3);
 });
 
 test('A project without an agent has no release', async () => {
-  await expect(releaseFor(storage.stores, uuidV7(), false)).rejects.toMatchObject({
+  await expect(releaseFor(storage.stores, uuidV7())).rejects.toMatchObject({
     code: 'agent_not_found',
   });
 });

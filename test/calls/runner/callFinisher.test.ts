@@ -243,7 +243,7 @@ test.each([
     row = makeCall({ isTest, disclosures: [{ id: 'who', withinSeconds: 9, machines: true }] });
     await finishing.finish(row, 'node', END);
     await finishing.completeRecording(row, recording);
-    const call = { projectId: 'project', sessionId: 'session', callId: 'call' };
+    const call = { projectId: 'project', sessionId: 'session', callId: 'call', release: null };
     const data = {
       direction: 'outbound',
       fromNumber: row.fromNumber,

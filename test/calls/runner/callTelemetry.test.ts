@@ -24,7 +24,7 @@ function observed(change: Partial<Call>) {
       }),
       liveEvents: {
         publish: ({ type, data, ...of }) => {
-          expect(of).toEqual({ projectId: 'project', sessionId: 'session', callId: 'call' });
+          expect(of).toEqual({ projectId: 'project', sessionId: 'session', callId: 'call', release: null });
           told.push([type, data]);
         },
       },

@@ -10,6 +10,7 @@ export function makeCall(change: Partial<Call> = {}): Call {
     projectId: 'project',
     sessionId: 'session',
     instanceId: 'instance',
+    release: null,
     direction: 'outbound',
     status: 'in_progress',
     endReason: null,

@@ -12,6 +12,14 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
     },
   },
   {
+    name: 'publication',
+    places: [['/v1/projects/{projectId}/agent/publish']],
+    rows: {
+      note: 'contract/releaseFields.integration.test.ts › A publication is a release with its note, also where nothing changed, and sessions name it',
+      live: 'contract/releaseFields.integration.test.ts › A release with live: false leaves callers where they are, and can be tested',
+    },
+  },
+  {
     name: 'agent',
     places: [['/v1/projects/{projectId}/agent']],
     rows: {

@@ -101,6 +101,8 @@ export const TESTS_FIELDS: readonly FieldTable[] = [
       concurrency:
         'api/routes/agent/testRuns.integration.test.ts › plays each case as often as asked for, and shows what was seen',
       version: 'api/routes/agent/testRuns.integration.test.ts › plays the version that is asked for',
+      release:
+        'contract/releaseFields.integration.test.ts › A release with live: false leaves callers where they are, and can be tested',
       channel:
         'api/routes/agent/testRuns.integration.test.ts › over the phone waits for a node that places calls, also of chat cases',
       mode: 'api/routes/agent/testRuns.integration.test.ts › plays the mode and model that are asked for',

@@ -11,6 +11,8 @@ export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
         'webhooks/dispatcher.integration.test.ts › sends the four events of a call in order, for any order of their facts',
       projectId:
         'webhooks/dispatcher.integration.test.ts › sends the four events of a call in order, for any order of their facts',
+      release:
+        'webhooks/dispatcher.integration.test.ts › sends the two events of a chat, signed, and logs both',
       channel:
         'webhooks/dispatcher.integration.test.ts › sends the four events of a call in order, for any order of their facts',
       occurredAt:

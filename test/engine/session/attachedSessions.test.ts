@@ -17,6 +17,7 @@ const SESSION: Session = {
   callId: 'c',
   pathwayId: 'w',
   releaseId: 'r',
+  release: null,
   turn: 0,
   startedAt: '',
   lastActivityAt: '',

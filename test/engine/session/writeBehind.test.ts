@@ -15,6 +15,7 @@ const SESSION: Session = {
   callId: 'c',
   pathwayId: 'w',
   releaseId: 'r',
+  release: null,
   turn: 1,
   startedAt: '',
   lastActivityAt: '',

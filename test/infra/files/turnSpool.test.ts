@@ -17,6 +17,7 @@ const taken = (instanceId: string, turn: number) => {
     callId: null,
     pathwayId: 'w',
     releaseId: 'r',
+    release: null,
     turn,
     startedAt: '',
     lastActivityAt: '',

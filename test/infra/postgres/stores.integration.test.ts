@@ -233,21 +233,13 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
       postSessionWebhook: { url: 'https://example.com/', headers },
       beforeStartConfig: { url: 'https://example.com/', headers },
     };
-    const tools = [makeTool('t')];
-    const frozen = {
-      agent: config,
-      pathwayId: uuidV7(),
-      pathwayVersion: 3,
-      pathway: starterPathway(),
-      tools,
-    };
-    await agents.insert(mine, { config: newAgentConfig('first'), frozen: null });
-    await agents.insert(theirs, { config: newAgentConfig('theirs'), frozen: null });
+    await agents.insert(mine, { config: newAgentConfig('first'), live: null });
+    await agents.insert(theirs, { config: newAgentConfig('theirs'), live: null });
 
-    await agents.save(mine, { config, frozen }, T2);
+    await agents.save(mine, { config, live: 3 }, T2);
 
-    expect(await agents.find(mine)).toEqual({ config, frozen });
-    expect(await agents.find(theirs)).toEqual({ config: newAgentConfig('theirs'), frozen: null });
+    expect(await agents.find(mine)).toEqual({ config, live: 3 });
+    expect(await agents.find(theirs)).toEqual({ config: newAgentConfig('theirs'), live: null });
     expect(await agents.find(uuidV7())).toBeUndefined();
     const [raw] = await opened.database.query('SELECT * FROM agents WHERE project_id = $1', [mine]);
     expect(JSON.stringify(raw)).toContain('v1.');
@@ -372,7 +364,7 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
     const { stores } = storage;
     const author = { kind: 'admin' };
     for (const id of [mine, theirs]) {
-      await stores.agents.insert(id, { config: newAgentConfig('a'), frozen: null });
+      await stores.agents.insert(id, { config: newAgentConfig('a'), live: null });
       await stores.pathways.insert(id, uuidV7(), {
         graph: starterPathway(),
         version: 1,

@@ -8,6 +8,7 @@ const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).
 const SESSION: HistoryDetail = {
   sessionId: 's-1',
   channel: 'phone',
+  release: 'draft',
   status: 'ended',
   startedAt: at(0),
   endedAt: at(60),

@@ -18,6 +18,7 @@ function runOf(statuses: Readonly<Record<string, PlayStatus>>): RunDetail {
       name: 'Phone',
       status: 'failed',
       version: 'live',
+      release: null,
       mode: null,
       model: null,
       repeat: 1,

@@ -15,6 +15,7 @@ function detail(plays: readonly (readonly [status: PlayStatus, latencyMs: number
       name: 'run',
       status: 'failed',
       version: 'live',
+      release: null,
       mode: null,
       model: null,
       repeat: 2,

@@ -7,6 +7,7 @@ export const SESSION: OutboxSession = {
   projectId: '0190b0a0-0000-7000-8000-000000000001',
   sessionId: 's',
   releaseId: 'r',
+  release: 3,
   channel: 'chat',
   callId: null,
   startedAt: '2026-01-01T10:00:00.000Z',

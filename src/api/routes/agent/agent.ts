@@ -1,8 +1,9 @@
+import { actorOf } from '../../../agents/accounts/principal.ts';
 import { agentConfig, agentConfigPatch, withoutSecrets } from '../../../agents/agentConfig.ts';
 import { updateAgent } from '../../../agents/agents.ts';
 import { requireValidAnalysis } from '../../../agents/analysisConfig.ts';
 import { notFound } from '../../../base/errors.ts';
-import { maySeeSecrets } from '../../plugins/accessControl.ts';
+import { keyOf, maySeeSecrets } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
 
@@ -37,11 +38,12 @@ export function agentRoutes(app: App, { storage, agents: { targetPolicy, schemas
         body: agentConfigPatch,
         response: { 200: agentConfig, ...errors('body') },
       },
-      handler: async ({ params, body }) => {
+      handler: async (request) => {
+        const { params, body } = request;
         await requireValidAnalysis(schemas, params.projectId, body.analysis);
-        const now = new Date(clock.now()).toISOString();
+        const edit = { author: actorOf(keyOf(request)), at: new Date(clock.now()).toISOString() };
         return await storage.transaction((stores) =>
-          updateAgent(stores, targetPolicy, params.projectId, body, now),
+          updateAgent(stores, targetPolicy, params.projectId, body, edit),
         );
       },
     });

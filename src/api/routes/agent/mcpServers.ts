@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { releaseFor } from '../../../agents/agents.ts';
 import {
   type McpServer,
   mcpServer,
@@ -117,7 +118,7 @@ function refreshRoute(app: App, { agents: { mcpServers } }: HttpDeps): void {
 async function requireUnused(stores: Stores, projectId: string, serverId: string): Promise<void> {
   // Blocks pathway editors, which could start to use a tool meanwhile.
   const { graph } = await findPathway(stores, projectId, 'for update');
-  const [agent, all] = await Promise.all([stores.agents.find(projectId), stores.tools.all(projectId)]);
+  const [release, all] = await Promise.all([releaseFor(stores, projectId), stores.tools.all(projectId)]);
   const tools = all.filter(isMcpTool).filter(({ mcp }) => mcp.serverId === serverId);
-  requireUnusedServer(tools, agent?.frozen ? [graph, agent.frozen.pathway] : [graph]);
+  requireUnusedServer(tools, [graph, release.pathway]);
 }

@@ -29,7 +29,7 @@ const MAX_GRAPH_VALUES = 100_000;
 const READ = { access: { kind: 'project', scope: 'read' } } as const;
 const WRITE = { access: { kind: 'project', scope: 'write' } } as const;
 
-const pathwayResponse = z
+export const pathwayResponse = z
   .object({
     id: z.uuid(),
     version: z.int().describe('Counts up with each change; also the ETag.'),
@@ -265,7 +265,7 @@ function restoreRoute(app: App, deps: HttpDeps): void {
   );
 }
 
-function showPathway(reply: FastifyReply, pathway: StoredPathway) {
+export function showPathway(reply: FastifyReply, pathway: StoredPathway) {
   setVersionTag(reply, pathway);
   return { id: pathway.id, version: pathway.version, updatedAt: pathway.updatedAt, ...pathway.graph };
 }

@@ -107,7 +107,7 @@ async function startRun(
   input: RunInput,
 ): Promise<z.infer<typeof answer>> {
   const { projectId } = projectParams.parse(request.params);
-  const release = await deps.agents.tests.release(projectId, input.version);
+  const release = await deps.agents.tests.release(projectId, input);
   const sessionOf = async () => subject.replaysSessionId ?? undefined;
   const started = await idempotent(deps, { request, reply, status: 202, sessionOf }, async (stores) => ({
     data: await deps.agents.tests.create(stores, projectId, { ...subject, input, release }),

@@ -1,4 +1,6 @@
+import { actorOf } from '../../../agents/accounts/principal.ts';
 import { findPathway } from '../../../agents/pathway/editPathway.ts';
+import { keepEdit } from '../../../agents/releases/publish.ts';
 import {
   createdTool,
   type HttpTool,
@@ -20,8 +22,8 @@ import {
   requireVanished,
 } from '../../../agents/toolRules.ts';
 import { mapPage } from '../../../base/values/page.ts';
-import { crudRoutes } from '../../crud.ts';
-import { maySeeSecrets } from '../../plugins/accessControl.ts';
+import { type CrudContext, crudRoutes } from '../../crud.ts';
+import { keyOf, maySeeSecrets } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 
 export function toolRoutes(app: App, deps: HttpDeps): void {
@@ -46,10 +48,12 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       withoutSecrets: (created: HttpTool) => shownTool(created, false),
       prepare: ({ projectId }, { parameters }) =>
         requireValidParameters(deps.agents.schemas, projectId, parameters),
-      async run({ stores, projectId, id, now }, input) {
+      async run(context, input) {
+        const { stores, projectId, id, now } = context;
         requireValidTool(input, deps.agents.targetPolicy);
         const created: HttpTool = { id, ...input, createdAt: now, updatedAt: now };
         await stores.tools.insert(projectId, created);
+        await keepToolEdit(context);
         return { ...created, source: 'http' as const };
       },
     },
@@ -67,28 +71,37 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       async prepare({ projectId }, { parameters }) {
         if (parameters) await requireValidParameters(deps.agents.schemas, projectId, parameters);
       },
-      async run({ stores, projectId, id, now }, patch) {
+      async run(context, patch) {
+        const { stores, projectId, id, now } = context;
         const current = await stores.tools.find(projectId, id, 'for update');
         if (!current) return undefined;
         const updated: Tool = { ...patched(deps, current, patch), updatedAt: now };
         await stores.tools.update(projectId, updated);
+        await keepToolEdit(context);
         return shownTool(updated, true);
       },
     },
     remove: {
       description: 'A tool that the pathway uses cannot be deleted, nor one that an MCP server offers: 409.',
       errors: [409],
-      async run({ stores, projectId, id }) {
+      async run(context) {
+        const { stores, projectId, id } = context;
         // Blocks pathway editors, which could start to use the tool meanwhile.
         const { graph } = await findPathway(stores, projectId, 'for update');
         const found = await stores.tools.find(projectId, id);
         if (!found) return undefined;
         requireUnusedTool(found.id, graph);
         if (isMcpTool(found)) requireVanished(found);
-        return await stores.tools.remove(projectId, found.id);
+        await stores.tools.remove(projectId, found.id);
+        await keepToolEdit(context);
+        return found;
       },
     },
   });
+}
+
+function keepToolEdit({ stores, projectId, request, now }: CrudContext): Promise<void> {
+  return keepEdit(stores, projectId, { author: actorOf(keyOf(request)), at: now });
 }
 
 function patched({ agents: { targetPolicy } }: HttpDeps, current: Tool, patch: ToolPatch): Tool {

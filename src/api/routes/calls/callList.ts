@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { invalid } from '../../../base/errors.ts';
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
+import { releaseParameter } from '../../../base/values/releaseName.ts';
 import { CALL_STATUSES } from '../../../calls/call.ts';
 import { type CallResource, callResource } from '../../../calls/callResource.ts';
 import type { CallFilter, CallResults, ResultNames } from '../../../calls/callStore.ts';
@@ -58,6 +59,7 @@ const filters = z.looseObject({
   violations: flag
     .optional()
     .describe('`true`: only calls that have violations; `false`: only those that have none.'),
+  release: releaseParameter.optional().describe('Calls on this release: a number, or `draft`.'),
   q: z
     .string()
     .min(1)
@@ -72,6 +74,7 @@ type Column = readonly [title: string, value: (call: CallResource, results?: Cal
 const COLUMNS: readonly Column[] = [
   ['id', ({ id }) => id],
   ['sessionId', ({ sessionId }) => sessionId],
+  ['release', ({ release }) => release],
   ['direction', ({ direction }) => direction],
   ['status', ({ status }) => status],
   ['endReason', ({ endReason }) => endReason],
@@ -222,6 +225,7 @@ function filterOf(query: z.output<typeof filters>): CallFilter {
     externalId,
     campaignId,
     violations,
+    release,
     q,
     includeTests,
   } = query;
@@ -238,6 +242,7 @@ function filterOf(query: z.output<typeof filters>): CallFilter {
       externalId,
       campaignId,
       violations,
+      release,
       q,
       includeTests,
       metadata,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { notFound } from '../../../base/errors.ts';
 import { milliseconds } from '../../../base/validation.ts';
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
+import { toReleaseName } from '../../../base/values/releaseName.ts';
 import { type Call, isFinal, storedRecording } from '../../../calls/call.ts';
 import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
 import type { MediaSamples } from '../../../media/mediaSamples.ts';
@@ -102,10 +103,11 @@ async function subjectOf(
 }
 
 /** Returns the detail of a call whose project keeps no history. */
-function unkept({ id, sessionId, status, createdAt, endedAt }: Call): HistoryDetail {
+function unkept({ id, sessionId, release, status, createdAt, endedAt }: Call): HistoryDetail {
   return {
     sessionId,
     channel: 'phone',
+    release: toReleaseName(release),
     status: isFinal(status) ? 'ended' : 'active',
     startedAt: createdAt,
     endedAt,

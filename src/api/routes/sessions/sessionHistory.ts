@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { notFound } from '../../../base/errors.ts';
 import { milliseconds } from '../../../base/validation.ts';
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
+import { releaseName, releaseParameter } from '../../../base/values/releaseName.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
 import { analysisResult, evaluationResult } from '../../../engine/history/sessionResults.ts';
@@ -42,6 +43,7 @@ const range = {
 const summary = {
   sessionId: z.string(),
   channel,
+  release: releaseName.describe('The release that it ran on; `draft` for the working copy.'),
   status: z.string().meta({ example: 'ended' }),
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
@@ -184,6 +186,7 @@ function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
         querystring: pageQuery.extend({
           channel: channel.optional(),
           status: z.string().min(1).optional(),
+          release: releaseParameter.optional().describe('Sessions on this release: a number, or `draft`.'),
           ...range,
           q: z
             .string()

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { notFound } from '../../../base/errors.ts';
+import { releaseName } from '../../../base/values/releaseName.ts';
 import { sessionData } from '../../../engine/session/session.ts';
 import { sessionStarted } from '../../../engine/session/sessionEvents.ts';
 import { idempotent } from '../../idempotency.ts';
@@ -58,6 +59,7 @@ const data = z
       }),
     ),
     pathwayId: z.string(),
+    release: releaseName.describe('The release that it runs on; `draft` for the working copy.'),
     currentNodeId: z.string().nullable().describe('Null before the first turn.'),
     channel: z.enum(['chat', 'phone', 'web']),
     provider: z.string().nullable(),

@@ -14,7 +14,7 @@ import { fieldsOf, insertRow } from '../sql/rows.ts';
 const VERSION_COLUMNS = `version, author, restored_from, created_at,
   jsonb_array_length(graph->'nodes') AS node_count, jsonb_array_length(graph->'edges') AS edge_count`;
 
-/** Keeps the newest ones, as many as the quota says, the published one and those of live sessions. */
+/** Keeps the newest ones, as many as the quota says, the live release's and those of live sessions. */
 const REMOVE_OLD_VERSIONS = `
   DELETE FROM pathway_versions WHERE project_id = $1
     AND version <= (
@@ -22,8 +22,10 @@ const REMOVE_OLD_VERSIONS = `
       FROM pathways JOIN projects ON projects.id = project_id WHERE project_id = $1
     )
     AND version NOT IN (
-      SELECT (frozen->>'pathwayVersion')::integer FROM agents
-      WHERE project_id = $1 AND frozen->>'pathwayVersion' IS NOT NULL
+      SELECT (release->>'pathwayVersion')::integer FROM agents
+      JOIN releases ON releases.project_id = $1 AND number = live
+      JOIN agent_releases ON agent_releases.project_id = $1 AND id = release_id
+      WHERE agents.project_id = $1
       UNION
       SELECT (release->>'pathwayVersion')::integer FROM agent_releases
       WHERE project_id = $1 AND release->>'pathwayVersion' IS NOT NULL

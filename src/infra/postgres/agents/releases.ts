@@ -46,6 +46,7 @@ export function releaseStore(database: Queryable, secrets: SecretFields): Releas
       await database.query(
         `DELETE FROM agent_releases AS kept
          WHERE kept_at < now() - interval '${UNUSED_AFTER_HOURS} hours'
+           AND NOT EXISTS (SELECT FROM releases WHERE project_id = kept.project_id AND release_id = kept.id)
            AND NOT EXISTS (SELECT FROM sessions WHERE project_id = kept.project_id AND release_id = kept.id)
            AND NOT EXISTS (SELECT FROM webhook_outbox WHERE project_id = kept.project_id AND release_id = kept.id)
            AND NOT EXISTS (SELECT FROM test_runs

@@ -26,6 +26,7 @@ export function conditions(
     externalId,
     campaignId,
     violations,
+    release,
     isLive,
     from,
     to,
@@ -47,6 +48,7 @@ export function conditions(
     ...given(externalId, (place) => `external_id = ${place}`),
     ...given(campaignId, (place) => `campaign_id = ${place}`),
     ...(violations === undefined ? [] : [violations ? HAS_VIOLATIONS : `NOT ${HAS_VIOLATIONS}`]),
+    ...(release === 'draft' ? ['release IS NULL'] : given(release, (place) => `release = ${place}`)),
     ...Object.entries(metadata).map(([key, value]) => {
       const any = metadataWith(key, value).flatMap((json) => given(json, isContained));
       return `(${any.join(' OR ')})`;

@@ -2,7 +2,7 @@ import type { Call, CallChange } from '../../../calls/call.ts';
 import type { Parameter } from '../connection/database.ts';
 import { fieldsOf } from '../sql/rows.ts';
 
-type ColumnType = 'uuid' | 'text' | 'json' | 'smallint' | 'boolean' | 'timestamptz';
+type ColumnType = 'uuid' | 'text' | 'json' | 'integer' | 'smallint' | 'boolean' | 'timestamptz';
 
 /** The types of a call's columns, which have the names of its fields in snake_case. */
 const TYPES = {
@@ -10,6 +10,7 @@ const TYPES = {
   projectId: 'uuid',
   sessionId: 'text',
   instanceId: 'uuid',
+  release: 'integer',
   direction: 'text',
   status: 'text',
   endReason: 'text',

@@ -1,5 +1,6 @@
+import type { AgentConfig } from '../../../agents/agentConfig.ts';
 import type { McpServer } from '../../../agents/mcp/mcpServer.ts';
-import type { AgentRecord, AgentRelease } from '../../../agents/releases/release.ts';
+import type { AgentRelease } from '../../../agents/releases/release.ts';
 import type { HttpTool } from '../../../agents/tool.ts';
 import type { Sealer } from '../../../base/sealer.ts';
 import type { Call } from '../../../calls/call.ts';
@@ -102,11 +103,10 @@ const TABLES: readonly SealedTable[] = [
   {
     name: 'agents',
     key: ['project_id'],
-    columns: [
-      ['config', 'jsonb'],
-      ['frozen', 'jsonb'],
-    ],
-    resealRowValues: (secrets, row: AgentRecord) => ({ ...secrets.sealAgent(secrets.openAgent(row)) }),
+    columns: [['config', 'jsonb']],
+    resealRowValues: (secrets, { config }: { config: AgentConfig }) => ({
+      config: secrets.sealAgent(secrets.openAgent(config)),
+    }),
   },
   {
     name: 'agent_releases',

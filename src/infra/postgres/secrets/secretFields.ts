@@ -1,5 +1,5 @@
 import { type AgentConfig, completeAgentConfig } from '../../../agents/agentConfig.ts';
-import type { AgentRecord, AgentRelease } from '../../../agents/releases/release.ts';
+import type { AgentRelease } from '../../../agents/releases/release.ts';
 import { type HttpTool, isMcpTool, type Tool } from '../../../agents/tool.ts';
 import type { Sealer } from '../../../base/sealer.ts';
 
@@ -7,8 +7,8 @@ type Headers = readonly { key: string; value: string }[];
 
 /** Seals and opens the header values in stored agents, tools, MCP servers and releases: users put tokens there. */
 export interface SecretFields {
-  sealAgent(record: AgentRecord): AgentRecord;
-  openAgent(record: AgentRecord): AgentRecord;
+  sealAgent(agent: AgentConfig): AgentConfig;
+  openAgent(agent: AgentConfig): AgentConfig;
   sealHttp(http: HttpTool['http']): HttpTool['http'];
   openHttp(http: HttpTool['http']): HttpTool['http'];
   sealHeaders<Given extends { headers: Headers }>(server: Given): Given;
@@ -25,25 +25,21 @@ export function createSecretFields(sealer: Sealer): SecretFields {
   const seal = forEachHeader(sealer.seal);
   const open = forEachHeader(sealer.open);
   return {
-    sealAgent: seal.record,
-    openAgent: (record) => {
-      const { config, frozen } = open.record(record);
-      return { config: completeAgentConfig(config), frozen: frozen && complete(frozen) };
-    },
+    sealAgent: seal.config,
+    openAgent: (agent) => completeAgentConfig(open.config(agent)),
     sealHttp: seal.target,
     openHttp: open.target,
     sealHeaders: seal.target,
     openHeaders: open.target,
     sealRelease: seal.release,
-    openRelease: (release) => complete(open.release(release)),
+    openRelease(sealed) {
+      const release = open.release(sealed);
+      return { ...release, agent: completeAgentConfig(release.agent) };
+    },
     seal: sealer.seal,
     open: sealer.open,
     digest: sealer.digest,
   };
-}
-
-function complete(release: AgentRelease): AgentRelease {
-  return { ...release, agent: completeAgentConfig(release.agent) };
 }
 
 function forEachHeader(change: (value: string) => string) {
@@ -62,9 +58,5 @@ function forEachHeader(change: (value: string) => string) {
     agent: config(given.agent),
     tools: given.tools.map(tool),
   });
-  const record = (given: AgentRecord): AgentRecord => ({
-    config: config(given.config),
-    frozen: given.frozen && release(given.frozen),
-  });
-  return { record, release, target };
+  return { config, release, target };
 }

@@ -1,4 +1,5 @@
 import { mapPage } from '../../../base/values/page.ts';
+import { toReleaseName } from '../../../base/values/releaseName.ts';
 import type {
   HeardSpeech,
   HistoryDetail,
@@ -27,6 +28,7 @@ interface Listed {
   readonly sessionId: string;
   readonly channel: Channel;
   readonly callId: string | null;
+  readonly release: number | null;
   readonly status: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
@@ -51,7 +53,7 @@ interface StatsRow {
 }
 
 const COLUMNS =
-  'instance_id, session_id, channel, call_id, status, started_at, ended_at, message_count, is_test';
+  'instance_id, session_id, channel, call_id, release, status, started_at, ended_at, message_count, is_test';
 /** Projects without retention show nothing, even while rows wait for their webhooks. */
 const SHOWN = `project_id = $1 AND (is_test OR (SELECT history_retention_days IS DISTINCT FROM 0 FROM projects WHERE id = $1))`;
 
@@ -152,7 +154,7 @@ const FIND_INSTANCE = detailWhere('instance_id = $2::uuid');
 
 function conditions(
   projectId: string,
-  { channel, status, from, to, includeTests = false }: HistoryFilter,
+  { channel, status, release, from, to, includeTests = false }: HistoryFilter,
   said: Said | undefined,
 ): { sql: string; parameters: Parameter[] } {
   const parameters: Parameter[] = [projectId];
@@ -166,6 +168,7 @@ function conditions(
     ...(includeTests ? [] : ['NOT is_test']),
     ...given(channel, (place) => `channel = ${place}`),
     ...given(status, (place) => `status = ${place}`),
+    ...(release === 'draft' ? ['release IS NULL'] : given(release, (place) => `release = ${place}`)),
     ...given(from, (place) => `started_at >= ${place}::timestamptz`),
     ...given(to, (place) => `started_at < ${place}::timestamptz`),
     ...(said ? given(said.patterns, (place) => `instance_id IN (${said.query(place)})`) : []),
@@ -243,9 +246,10 @@ function missingIn(events: Stored['events']): readonly string[] {
   return Array.isArray(missingVariables) ? missingVariables : [];
 }
 
-function toCommon({ sessionId, channel, status, startedAt, endedAt, isTest, callId }: Listed) {
+function toCommon({ sessionId, channel, status, release, startedAt, endedAt, isTest, callId }: Listed) {
   const test = isTest ? (true as const) : undefined;
-  return { sessionId, channel, status, startedAt, endedAt, test, callId: callId ?? undefined };
+  const ran = { release: toReleaseName(release), status, startedAt, endedAt };
+  return { sessionId, channel, ...ran, test, callId: callId ?? undefined };
 }
 
 function toStats(row: StatsRow | undefined): HistoryStats {

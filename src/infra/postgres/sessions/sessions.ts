@@ -31,7 +31,7 @@ type Stored = Omit<Session, 'state' | 'digest' | 'characters'> & {
 type StoredState = Omit<SessionState, 'messages'>;
 
 const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id, pathway_id, release_id, turn, state,
-  started_at, last_activity_at`;
+  started_at, last_activity_at, release`;
 
 const FIND = `
   SELECT ${COLUMNS}, digest,
@@ -110,12 +110,12 @@ export function sessionStore(database: Queryable): SessionStore {
 export const INSERT_SESSION = `
   session AS (
     INSERT INTO sessions (${COLUMNS}, updated_at, idle_minutes, data)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12, $12, $16, $17)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12, $18, $12, $16, $17)
     ON CONFLICT (project_id, session_id) DO NOTHING RETURNING *
   ), history AS (
     INSERT INTO session_history
-      (instance_id, project_id, session_id, channel, provider, call_id, status, started_at, is_test)
-    SELECT instance_id, project_id, session_id, channel, provider, call_id, 'active', started_at, data IS NULL
+      (instance_id, project_id, session_id, channel, provider, call_id, release, status, started_at, is_test)
+    SELECT instance_id, project_id, session_id, channel, provider, call_id, release, 'active', started_at, data IS NULL
     FROM session
   ), event AS (
     INSERT INTO session_events (instance_id, type, at, data)
@@ -218,6 +218,7 @@ export function sessionParameters(session: Session, started: HistoryEvent): Para
     storableJson(started.data),
     session.idleMinutes ?? null,
     dataText(session),
+    session.release,
   ];
 }
 

@@ -13,7 +13,7 @@ import { fieldsOf } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 
 export const RUN_COLUMNS = `id, project_id, test_suite_id, baseline_run_id, name, status, version, mode, model, repeat, concurrency,
-  seed::float8 AS seed, release_id, replays_session_id, created_at, started_at, ended_at`;
+  seed::float8 AS seed, release_id, release, replays_session_id, created_at, started_at, ended_at`;
 
 type ClaimedRun = StoredRun & {
   /** The play's number; null when the project already runs as many plays as it may. */
@@ -141,9 +141,9 @@ const CANCEL = `
 const SAVE_SESSION = `
   WITH history AS (
     INSERT INTO session_history (instance_id, project_id, session_id, channel, provider, call_id, status, started_at,
-      ended_at, end_reason, variables, message_count, turns, is_test, message_characters, event_characters)
+      ended_at, end_reason, variables, message_count, turns, is_test, message_characters, event_characters, release)
     VALUES ($1, $2, $3, $4, $5, NULL, 'ended', $6, $7, $8, $9::json,
-      cardinality(array_remove($18::text[], NULL)), $11, true, $16, $17)
+      cardinality(array_remove($18::text[], NULL)), $11, true, $16, $17, $19)
     ON CONFLICT (instance_id) DO NOTHING RETURNING instance_id, project_id
   ), messages AS (${insertMessages('history', ['$10', '$18', '$12'])}
   )${insertEvents('history', ['$13', '$14', '$15'])}`;
@@ -168,5 +168,6 @@ function sessionColumns({ session, messages, events, endedAt, endReason }: Playe
     columns.data,
     ...columns.sizes,
     columns.texts,
+    session.release,
   ];
 }

@@ -1,5 +1,6 @@
 import { isUuid } from '../../../base/values/ids.ts';
 import { mapPage } from '../../../base/values/page.ts';
+import { toReleaseName } from '../../../base/values/releaseName.ts';
 
 import { caseStatusOf, summaryOf } from '../../../testing/runs/showRun.ts';
 import type { ListedRun, PlayStatus } from '../../../testing/runs/testRun.ts';
@@ -82,8 +83,8 @@ export function testRunStore(database: Queryable): TestRunStore {
 async function insertRun(database: Queryable, { run, cases, plays }: NewRun): Promise<void> {
   await database.query(
     `INSERT INTO test_runs (id, project_id, test_suite_id, baseline_run_id, name, status, version, mode, model,
-       repeat, concurrency, seed, release_id, plays, source_instance_id, replays_session_id, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, ${newestSession('$2', '$15')}, $15, $16)`,
+       repeat, concurrency, seed, release_id, plays, source_instance_id, replays_session_id, created_at, release)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, ${newestSession('$2', '$15')}, $15, $16, $17)`,
     [
       run.id,
       run.projectId,
@@ -101,6 +102,7 @@ async function insertRun(database: Queryable, { run, cases, plays }: NewRun): Pr
       plays.length,
       run.replaysSessionId,
       run.createdAt,
+      run.release,
     ],
   );
   await database.query(
@@ -152,5 +154,5 @@ function conditions(
 function toListed(row: object): ListedRun {
   const { cases, ...stored } = fieldsOf<StoredRun & { cases: PlayStatus[][] | null }>(row);
   const { baselineRunId: _baseline, releaseId: _release, replaysSessionId: _replayed, ...run } = stored;
-  return { ...run, summary: summaryOf((cases ?? []).map(caseStatusOf)) };
+  return { ...run, release: toReleaseName(run.release), summary: summaryOf((cases ?? []).map(caseStatusOf)) };
 }

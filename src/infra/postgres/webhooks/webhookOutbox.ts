@@ -40,6 +40,7 @@ interface FinalizedSession {
   readonly projectId: string;
   readonly sessionId: string;
   readonly callId: string | null;
+  readonly release: number | null;
   readonly channel: Channel;
   readonly startedAt: string;
   readonly endedAt: string;
@@ -94,8 +95,8 @@ export function webhookOutbox(database: Database): WebhookOutbox {
 }
 
 const SESSION = `
-  SELECT history.project_id, session_id, release_id, channel, call_id, started_at, ended_at, end_reason, variables,
-    evaluation, analysis,
+  SELECT history.project_id, session_id, release_id, release, channel, call_id, started_at, ended_at, end_reason,
+    variables, evaluation, analysis,
     (SELECT data->'missingVariables' FROM session_events
      WHERE instance_id = history.instance_id AND type = 'session_ended' ORDER BY id DESC LIMIT 1) AS missing_variables,
     (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
@@ -125,7 +126,7 @@ const SKIP_ANALYSIS = `
   WHERE history.instance_id = $1 AND outbox.instance_id = $1 AND history.analysis IS NULL`;
 
 const FINALIZED = `
-  SELECT project_id, session_id, call_id, channel, started_at, ended_at, end_reason, evaluation, analysis
+  SELECT project_id, session_id, call_id, release, channel, started_at, ended_at, end_reason, evaluation, analysis
   FROM session_history WHERE instance_id = $1`;
 
 async function load(transaction: Queryable, instanceId: string): Promise<Outbox | undefined> {

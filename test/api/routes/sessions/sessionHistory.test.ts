@@ -9,6 +9,7 @@ const AT = '2026-01-01T00:00:00.000Z';
 const SUMMARY = {
   sessionId: 's',
   channel: 'phone' as const,
+  release: 'draft' as const,
   status: 'ended',
   startedAt: AT,
   endedAt: AT,
@@ -29,6 +30,7 @@ const STATS: HistoryStats = {
 const DETAIL: HistoryDetail = {
   sessionId: 's',
   channel: 'chat',
+  release: 2,
   status: 'ended',
   startedAt: AT,
   endedAt: null,

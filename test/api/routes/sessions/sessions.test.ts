@@ -65,6 +65,7 @@ describe.each([
           variables: { guests: 2 },
           messages: [],
           pathwayId: 'pathway-1',
+          release: 'draft',
           currentNodeId: null,
           channel: 'chat',
           provider: 'line',

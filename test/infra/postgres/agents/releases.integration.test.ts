@@ -58,9 +58,9 @@ describe('Releases and memories', () => {
       await work;
       stamps.push(await stampOf());
     };
-    await stores.agents.insert(projectId, { config: world.release.agent, frozen: null });
+    await stores.agents.insert(projectId, { config: world.release.agent, live: null });
     stamps[0] = await stampOf();
-    await change(stores.agents.save(projectId, { config: world.release.agent, frozen: null }, at));
+    await change(stores.agents.save(projectId, { config: world.release.agent, live: null }, at));
     const version = { version: 1, graph: world.release.pathway, author: { kind: 'admin' }, createdAt: at };
     await change(stores.pathways.insert(projectId, uuidV7(), version));
     await change(stores.pathways.append(projectId, { ...version, version: 2 }));

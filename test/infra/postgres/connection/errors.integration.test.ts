@@ -69,7 +69,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
     const stores = () => createStorage(database, createSealer(Buffer.alloc(32))).stores;
 
     test.each<[string, () => Promise<unknown>]>([
-      ['an agent', () => stores().agents.insert(gone, { config: newAgentConfig('x'), frozen: null })],
+      ['an agent', () => stores().agents.insert(gone, { config: newAgentConfig('x'), live: null })],
       [
         'a key',
         () =>

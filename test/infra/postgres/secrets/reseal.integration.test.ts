@@ -77,7 +77,7 @@ describe('Stored secrets', () => {
       pathwayId: uuidV7(),
       pathwayVersion: 1,
     } as unknown as Parameters<typeof written.releases.keep>[1];
-    await written.agents.insert(projectId, { config: agent, frozen: release });
+    await written.agents.insert(projectId, { config: agent, live: null });
     const releaseId = await written.releases.keep(projectId, release);
 
     const turning = createSealer(NEW, [OLD]);
@@ -105,7 +105,6 @@ describe('Stored secrets', () => {
     expect(createSealer(NEW).open(resealed?.sealed ?? '')).toBe('bot word');
     const kept = await read.agents.find(projectId);
     expect(kept?.config.postSessionWebhook).toEqual(postSessionWebhook);
-    expect(kept?.frozen?.agent.postSessionWebhook).toEqual(postSessionWebhook);
     expect((await read.releases.find(projectId, releaseId))?.agent.postSessionWebhook).toEqual(
       postSessionWebhook,
     );

@@ -24,6 +24,7 @@ describe('The history', () => {
     const live = {
       sessionId: 's',
       channel: 'phone',
+      release: 'draft',
       status: 'active',
       startedAt: BEGIN,
       endedAt: null,
@@ -63,6 +64,7 @@ describe('The history', () => {
         {
           sessionId: 's',
           channel: 'phone',
+          release: 'draft',
           status: 'ended',
           startedAt: BEGIN,
           endedAt: later(90_500),

@@ -105,6 +105,7 @@ function makeSession(
     channel: 'chat',
     provider: null,
     callId: null,
+    release: null,
     turn: 0,
     startedAt: BEGIN,
     lastActivityAt: BEGIN,

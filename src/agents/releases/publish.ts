@@ -1,0 +1,93 @@
+import { notFound } from '../../base/errors.ts';
+import type { AgentStore, NumberedReleaseStore, PathwayStore, ToolStore } from '../agentStores.ts';
+import type { AgentRecord, AgentRelease, Author } from './release.ts';
+
+/** Further edits of one author within this time are part of the release that the first one made. */
+const COALESCED_MS = 60_000;
+
+export interface ReleaseStores {
+  readonly agents: AgentStore;
+  readonly pathways: PathwayStore;
+  readonly tools: ToolStore;
+  readonly numberedReleases: NumberedReleaseStore;
+}
+
+/** Who changes something, and when. */
+export interface Edit {
+  readonly author: Author;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+export interface Publication {
+  readonly note: string | null;
+  /** Whether callers get it; otherwise they get what they got before. */
+  readonly live: boolean;
+}
+
+/** Makes a release of the working copy. Runs in a transaction. @returns Its number. */
+export async function publish(
+  stores: ReleaseStores,
+  projectId: string,
+  edit: Edit,
+  { note, live }: Publication,
+): Promise<number> {
+  const record = await stores.agents.find(projectId, 'for update');
+  if (!record) throw notFound('Agent');
+  const content = await publishedCopy(stores, projectId, record);
+  const number = await stores.numberedReleases.insert(projectId, {
+    content,
+    createdAt: edit.at,
+    createdBy: edit.author,
+    note,
+    isAutomatic: false,
+  });
+  if (live) await stores.agents.save(projectId, { config: content.agent, live: number }, edit.at);
+  return number;
+}
+
+/**
+ * Keeps what an edit of a published agent has put live: in a release of its own, or in the one of the edits just before.
+ * Does nothing in draft, and where nothing has changed. Runs in the transaction of the edit.
+ */
+export async function keepEdit(stores: ReleaseStores, projectId: string, edit: Edit): Promise<void> {
+  const record = await stores.agents.find(projectId, 'for update');
+  if (record?.config.status !== 'published') return;
+  const release = {
+    content: await publishedCopy(stores, projectId, record),
+    createdAt: edit.at,
+    createdBy: edit.author,
+    note: null,
+    isAutomatic: true,
+  };
+  const since = new Date(Date.parse(edit.at) - COALESCED_MS).toISOString();
+  if (await stores.numberedReleases.amend(projectId, release, since)) return;
+  const live = await stores.numberedReleases.insert(projectId, release);
+  await stores.agents.save(projectId, { ...record, live }, edit.at);
+}
+
+/** What is edited now. */
+export async function workingCopy(
+  stores: Pick<ReleaseStores, 'pathways' | 'tools'>,
+  projectId: string,
+  { config }: AgentRecord,
+): Promise<AgentRelease> {
+  const [pathway, tools] = await Promise.all([stores.pathways.find(projectId), stores.tools.all(projectId)]);
+  if (!pathway) throw notFound('Pathway');
+  return {
+    agent: config,
+    pathwayId: pathway.id,
+    pathwayVersion: pathway.version,
+    pathway: pathway.graph,
+    tools,
+  };
+}
+
+async function publishedCopy(
+  stores: ReleaseStores,
+  projectId: string,
+  record: AgentRecord,
+): Promise<AgentRelease> {
+  const config = { ...record.config, status: 'published' as const };
+  return await workingCopy(stores, projectId, { ...record, config });
+}
