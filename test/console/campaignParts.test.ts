@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { opennessOf, weekOf, windowsOf, withSpan } from '../../console/src/components/weekGrid/week.ts';
-import { firstRowsOf } from '../../console/src/pages/campaigns/imports/firstRows.ts';
+import { firstRowsOf, readFirstRows } from '../../console/src/pages/campaigns/imports/firstRows.ts';
+import { archive } from '../support/documents.ts';
 
 const NINE = [540, 600] as const;
 
@@ -34,4 +35,41 @@ test.each([
   ['a,b\n"never closed,2', true, ['a', 'b'], [['"never closed', '2']]],
 ])('The first rows of %j are read', (text, isWhole, headers, rows) => {
   expect(firstRowsOf(text, isWhole)).toEqual({ headers, rows });
+});
+
+const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+
+/** A workbook with a hidden sheet, shared texts, and a sheet of these rows. */
+function workbook(rows: string, shared: readonly string[] = []) {
+  const sheets = '<x:sheet name="a" state="hidden" r:id="r1"/><x:sheet name="b" sheetId="2" r:id="r2"/>';
+  return archive({
+    'xl/workbook.xml': `<x:workbook><x:sheets>${sheets}</x:sheets></x:workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships><Relationship Id="r2" Target="/xl/worksheets/b.xml"/></Relationships>`,
+    'xl/sharedStrings.xml': `<sst ${MAIN}>${shared.map((text) => `<si>${text}</si>`).join('')}</sst>`,
+    'xl/worksheets/b.xml': `<worksheet ${MAIN}><sheetData>${rows}</sheetData></worksheet>`,
+  });
+}
+
+test('The first rows of a sheet are read: texts of any kind, numbers, gaps, and rows without text left out', async () => {
+  const rows = [
+    '<row r="1"/><row r="2"><c r="A2" t="s"><v>1</v></c><c r="C2" t="inlineStr"><is><t>Name &amp; &#x4E00;</t></is></c></row>',
+    '<row r="5"><c r="A5"><v>886912345678</v></c><c r="B5" t="str"><f>A1</f><v>x</v></c><c r="C5" t="s"><v>0</v></c></row>',
+  ];
+  const shared = [
+    '<r><t>王</t></r><r><t xml:space="preserve"> A</t></r><rPh sb="0" eb="1"><t>wang</t></rPh>',
+    '<t>Phone</t>',
+  ];
+  const file = new File([workbook(rows.join(''), shared)], 'list.XLSX');
+  expect(await readFirstRows(file)).toEqual({
+    headers: ['Phone', '', 'Name & 一'],
+    rows: [['886912345678', 'x', '王 A']],
+  });
+});
+
+test.each([
+  ['no archive', new Uint8Array(100)],
+  ['an archive without a workbook', archive({ a: 'b' })],
+  ['a damaged one', workbook('<row><c><v>1</v></c></row>').fill(0, 40, 90)],
+])('%s has no first rows', async (_what, bytes) => {
+  expect(await readFirstRows(new File([bytes], 'list.xlsx'))).toBeUndefined();
 });

@@ -1,8 +1,11 @@
 import { Button, Checkbox, Group, NativeSelect, Stack, TextInput, Title } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { DownloadIcon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 
+import { useApi } from '../../api/apiContext.tsx';
+import { bodyOf } from '../../api/client.ts';
 import { textsIn } from '../../texts.ts';
 import { CallTable } from './CallTable.tsx';
 import { type CallFilters, queryOf, readFilters, STATUSES } from './filters.ts';
@@ -13,6 +16,7 @@ import { statusText } from './StatusBadge.tsx';
 const route = getRouteApi('/projects/$projectId/calls');
 /** After the last key. */
 const SEARCH_AFTER_MS = 300;
+const MAX_CAMPAIGNS = 200;
 
 const texts = textsIn({
   en: {
@@ -31,6 +35,8 @@ const texts = textsIn({
     tests: 'With test calls',
     export: 'Export CSV',
     filters: 'Filters',
+    campaign: 'Campaign',
+    otherCampaign: 'Another campaign',
   },
   'zh-TW': {
     title: '通話',
@@ -48,6 +54,8 @@ const texts = textsIn({
     tests: '包含測試通話',
     export: '匯出 CSV',
     filters: '篩選',
+    campaign: '外撥活動',
+    otherCampaign: '其他外撥活動',
   },
 });
 
@@ -79,14 +87,14 @@ export function CallsPage() {
             {texts.export}
           </Button>
         </Group>
-        <Filters filters={filters} />
+        <Filters projectId={projectId} filters={filters} />
         <CallTable projectId={projectId} filters={filters} />
       </Stack>
     </Stack>
   );
 }
 
-function Filters({ filters }: { filters: CallFilters }) {
+function Filters({ projectId, filters }: { projectId: string; filters: CallFilters }) {
   const navigate = route.useNavigate();
   const set = (change: CallFilters) =>
     void navigate({ search: (before) => readFilters({ ...before, ...change }), replace: true });
@@ -142,6 +150,11 @@ function Filters({ filters }: { filters: CallFilters }) {
         value={filters.to ?? ''}
         onChange={(event) => set({ to: event.currentTarget.value })}
       />
+      <CampaignFilter
+        projectId={projectId}
+        value={filters.campaignId}
+        onChange={(campaignId) => set({ campaignId })}
+      />
       <Checkbox
         label={texts.violations}
         checked={filters.violations ?? false}
@@ -155,5 +168,41 @@ function Filters({ filters }: { filters: CallFilters }) {
         mb={8}
       />
     </Group>
+  );
+}
+
+interface CampaignFilterProps {
+  readonly projectId: string;
+  readonly value: string | undefined;
+  readonly onChange: (campaignId: string | undefined) => void;
+}
+
+/** Nothing in a project without campaigns. */
+function CampaignFilter({ projectId, value, onChange }: CampaignFilterProps) {
+  const api = useApi();
+  const { data } = useQuery({
+    queryKey: ['campaigns', projectId, 'names'],
+    queryFn: () =>
+      bodyOf(
+        api.GET('/v1/projects/{projectId}/campaigns', {
+          params: { path: { projectId }, query: { limit: `${MAX_CAMPAIGNS}` } },
+        }),
+      ),
+  });
+  const campaigns = (data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  if (campaigns.length === 0 && value === undefined) return null;
+  const isOther = value !== undefined && !campaigns.some((one) => one.value === value);
+  return (
+    <NativeSelect
+      label={texts.campaign}
+      data={[
+        { value: '', label: texts.any },
+        ...campaigns,
+        ...(isOther ? [{ value, label: texts.otherCampaign }] : []),
+      ]}
+      value={value ?? ''}
+      onChange={(event) => onChange(event.currentTarget.value || undefined)}
+      maw={240}
+    />
   );
 }

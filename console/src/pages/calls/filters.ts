@@ -16,6 +16,7 @@ export interface CallFilters {
   readonly to?: string | undefined;
   readonly violations?: boolean | undefined;
   readonly tests?: boolean | undefined;
+  readonly campaignId?: string | undefined;
 }
 
 /** Reads an address, which may have been written by hand. */
@@ -31,12 +32,14 @@ export function readFilters(search: Readonly<Record<string, unknown>>): CallFilt
     to: date('to'),
     violations: search.violations === true || undefined,
     tests: search.tests === true || undefined,
+    campaignId: text('campaignId') || undefined,
   };
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
 }
 
 /** The API's parameters. Days are the browser's. */
-export function queryOf({ status, direction, q, number, from, to, violations, tests }: CallFilters) {
+export function queryOf(filters: CallFilters) {
+  const { status, direction, q, number, from, to, violations, tests, campaignId } = filters;
   const startOf = (day: string, plusDays: number) => {
     const date = new Date(`${day}T00:00:00`);
     date.setDate(date.getDate() + plusDays);
@@ -51,5 +54,6 @@ export function queryOf({ status, direction, q, number, from, to, violations, te
     ...(to ? { to: startOf(to, 1) } : {}),
     ...(violations ? { violations: 'true' as const } : {}),
     ...(tests ? { includeTests: 'true' as const } : {}),
+    ...(campaignId ? { campaignId } : {}),
   };
 }

@@ -13,10 +13,9 @@ import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { CampaignForm } from './CampaignForm.tsx';
 import { CampaignStatus } from './CampaignStatus.tsx';
-import { type Campaign, refreshMsOf } from './campaignData.ts';
+import { type Campaign, REFRESH_MS, useCampaignEvents } from './campaignData.ts';
 
 const PAGE_SIZE = 50;
-const REFRESH_MS = 15_000;
 
 const texts = textsIn({
   en: {
@@ -61,12 +60,9 @@ export function CampaignList({ projectId }: { projectId: string }) {
       ),
     initialPageParam: '',
     getNextPageParam: ({ pagination }) => pagination.nextCursor,
-    refetchInterval: ({ state }) =>
-      Math.min(
-        REFRESH_MS,
-        ...(state.data?.pages ?? []).flatMap(({ data: campaigns }) => campaigns.map(refreshMsOf)),
-      ),
+    refetchInterval: REFRESH_MS,
   });
+  useCampaignEvents(projectId);
   if (error && !data) return <ErrorPage error={error} />;
   const campaigns = data?.pages.flatMap((page) => page.data);
   const openCampaign = ({ id }: Campaign) =>

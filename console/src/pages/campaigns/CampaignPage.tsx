@@ -12,7 +12,7 @@ import { CampaignForm } from './CampaignForm.tsx';
 import { CampaignProgress } from './CampaignProgress.tsx';
 import { CampaignStatus } from './CampaignStatus.tsx';
 import { ContactTable } from './ContactTable.tsx';
-import { isAtRest, isOver, useCampaign } from './campaignData.ts';
+import { isAtRest, isOver, useCampaign, useCampaignEvents } from './campaignData.ts';
 import { FirstCalls } from './FirstCalls.tsx';
 import { ImportContacts } from './imports/ImportContacts.tsx';
 
@@ -29,6 +29,7 @@ export function CampaignPage() {
   const mayCall = useScope('calls');
   const [isOpen, dialog] = useDisclosure();
   const { data: campaign, error } = useCampaign(projectId, campaignId);
+  useCampaignEvents(projectId, campaignId);
   if (!campaign) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.loading} />;
   return (
     <Stack>

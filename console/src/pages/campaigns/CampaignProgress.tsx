@@ -3,6 +3,7 @@ import { Anchor, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
 import { codeText } from '../../codes/codeText.ts';
 import { Section } from '../../components/Section.tsx';
 import { formatNumber } from '../../formats.ts';
+import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
 import { type Campaign, CONTACT_STATUSES, OUTCOMES } from './campaignData.ts';
 
@@ -10,6 +11,7 @@ const texts = textsIn({
   en: {
     title: 'Progress',
     finished: (over: string, total: string) => `${over} of ${total} contacts are finished`,
+    calls: 'Show its calls',
     report: 'Download the report (CSV)',
     outcomes: 'Last outcomes',
     statuses: 'Contacts',
@@ -17,6 +19,7 @@ const texts = textsIn({
   'zh-TW': {
     title: '進度',
     finished: (over: string, total: string) => `${total} 位聯絡人中有 ${over} 位已結束`,
+    calls: '顯示其通話',
     report: '下載報告（CSV）',
     outcomes: '最近一次結果',
     statuses: '聯絡人',
@@ -46,9 +49,19 @@ export function CampaignProgress({ projectId, campaign }: { projectId: string; c
         />
       )}
       {counts.total > 0 && (
-        <Anchor href={`/v1/projects/${projectId}/campaigns/${id}/report`} download="report.csv" size="sm">
-          {texts.report}
-        </Anchor>
+        <Group>
+          <PageLink
+            to="/projects/$projectId/calls"
+            params={{ projectId }}
+            search={{ campaignId: id }}
+            size="sm"
+          >
+            {texts.calls}
+          </PageLink>
+          <Anchor href={`/v1/projects/${projectId}/campaigns/${id}/report`} download="report.csv" size="sm">
+            {texts.report}
+          </Anchor>
+        </Group>
       )}
     </Section>
   );

@@ -18,7 +18,7 @@ import {
   type ContactFilters,
   fetchContacts,
   OUTCOMES,
-  refreshMsOf,
+  REFRESH_MS,
 } from './campaignData.ts';
 
 const PAGE_SIZE = 50;
@@ -84,7 +84,7 @@ export function ContactTable({ projectId, campaign, mayRemove }: ContactTablePro
       fetchContacts(api, path, applied, { limit: PAGE_SIZE, cursor: pageParam || undefined }),
     initialPageParam: '',
     getNextPageParam: ({ pagination }) => pagination.nextCursor,
-    refetchInterval: refreshMsOf(campaign),
+    refetchInterval: REFRESH_MS,
   });
   const contacts = data?.pages.flatMap((page) => page.data) ?? [];
   const total = data?.pages[0]?.pagination.total ?? 0;

@@ -1,12 +1,25 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
+import { type LiveEventType, useLiveEvents } from '../../api/liveEvents.ts';
 import type { components } from '../../api/schema.d.ts';
 
-/** While calls go out. */
-const RUNNING_REFRESH_MS = 3_000;
-const REFRESH_MS = 15_000;
+/** Live events tell the changes; this finds what they have missed. */
+export const REFRESH_MS = 15_000;
+/** What an event tells is stored by then, and a campaign of many calls is read at most so often. */
+const LIVE_REFRESH_MS = 500;
+const CAMPAIGN_EVENTS = [
+  'campaign.started',
+  'campaign.paused',
+  'campaign.resumed',
+  'campaign.completed',
+  'campaign.canceled',
+  'contact.finished',
+  'call.queued',
+  'call.ended',
+] as const satisfies LiveEventType[];
 
 export type Campaign = components['schemas']['Campaign'];
 export type Contact = components['schemas']['CampaignContact'];
@@ -36,8 +49,22 @@ export const isOver = ({ status }: Campaign): boolean => status === 'completed' 
 /** Whether its settings can be changed. */
 export const isAtRest = ({ status }: Campaign): boolean => status === 'draft' || status === 'paused';
 
-export const refreshMsOf = ({ status, counts }: Campaign): number =>
-  status === 'running' || counts.calling > 0 ? RUNNING_REFRESH_MS : REFRESH_MS;
+/** Reads campaigns again when live events tell a change. @param campaignId - One of them; default: all. */
+export function useCampaignEvents(projectId: string, campaignId?: string): void {
+  const queries = useQueryClient();
+  const timer = useRef<number | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const refresh = () => {
+    timer.current ??= window.setTimeout(() => {
+      timer.current = undefined;
+      void queries.invalidateQueries({ queryKey: ['campaigns', projectId] });
+    }, LIVE_REFRESH_MS);
+  };
+  useLiveEvents(projectId, { types: CAMPAIGN_EVENTS }, ({ data }) => {
+    const changed = 'campaignId' in data ? data.campaignId : undefined;
+    if (changed !== undefined && (campaignId ?? changed) === changed) refresh();
+  });
+}
 
 export function useCampaign(projectId: string, campaignId: string) {
   const api = useApi();
@@ -49,7 +76,7 @@ export function useCampaign(projectId: string, campaignId: string) {
           params: { path: { projectId, campaignId } },
         }),
       ),
-    refetchInterval: ({ state }) => (state.data ? refreshMsOf(state.data) : false),
+    refetchInterval: REFRESH_MS,
   });
 }
 

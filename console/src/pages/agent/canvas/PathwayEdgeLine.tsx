@@ -14,8 +14,15 @@ const LABEL_GAP = 24;
 
 const texts = textsIn({
   en: {
-    silence: 'Silence',
-    notUnderstood: 'Not understood',
+    events: {
+      silence: 'Silence',
+      not_understood: 'Not understood',
+      opt_out: 'Wants no more calls',
+      tool_result: 'Tool has answered',
+      voicemail: 'Answering machine',
+      screening: 'Call screener',
+      transfer: 'Transfer came back',
+    },
     anyKey: 'Any key',
     key: (digits: string) => `Key ${digits}`,
     expression: 'Expression',
@@ -24,8 +31,15 @@ const texts = textsIn({
     anyNode: 'Any node',
   },
   'zh-TW': {
-    silence: '沉默',
-    notUnderstood: '聽不懂',
+    events: {
+      silence: '沉默',
+      not_understood: '聽不懂',
+      opt_out: '不願再接到來電',
+      tool_result: '工具已回覆',
+      voicemail: '答錄機',
+      screening: '來電過濾服務',
+      transfer: '轉接後返回',
+    },
     anyKey: '任何按鍵',
     key: (digits: string) => `按鍵 ${digits}`,
     expression: '運算式',
@@ -102,8 +116,7 @@ export function edgeText({ data }: GraphEdge): string | undefined {
   const { event, digits } = condition as { event?: unknown; digits?: unknown };
   if (event === undefined) return texts.expression;
   if (event === 'dtmf') return typeof digits === 'string' ? texts.key(digits) : texts.anyKey;
-  if (event === 'not_understood') return texts.notUnderstood;
-  return event === 'silence' ? texts.silence : String(event);
+  return texts.events[event as keyof typeof texts.events] ?? String(event);
 }
 
 /** For those who do not see the line. */

@@ -1,16 +1,22 @@
+import { firstSheetRows } from './firstSheetRows.ts';
+
 /** Holds a header and some rows of any file. */
 const SLICE_BYTES = 65_536;
 const MAX_ROWS = 5;
 const SEPARATORS = [',', ';', '\t', '|'];
 
-/** What a CSV file begins with. */
+/** What a CSV or XLSX file begins with. */
 export interface FirstRows {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Reads the header and the first rows of a file. @returns Undefined for one that is no CSV in UTF-8 or UTF-16. */
+/** Reads the header and the first rows of a file. @returns Undefined for one that is no XLSX, and no CSV in UTF-8 or UTF-16. */
 export async function readFirstRows(file: File): Promise<FirstRows | undefined> {
+  if (/\.xlsx$/i.test(file.name)) {
+    const rows = await firstSheetRows(file, 1 + MAX_ROWS).catch(() => undefined);
+    return rows && rowsUnder(rows);
+  }
   if (!/\.(csv|tsv|txt)$/i.test(file.name)) return undefined;
   const isWhole = file.size <= SLICE_BYTES;
   const text = textOf(new Uint8Array(await file.slice(0, SLICE_BYTES).arrayBuffer()));
@@ -22,8 +28,11 @@ export function firstRowsOf(text: string, isWhole: boolean): FirstRows | undefin
   const [named = '', separator] = /^"?sep=(.)"?(?:\r?\n|\r|$)/i.exec(text) ?? [];
   const table = text.slice(named.length);
   const rows = cellsOf(table, separator ?? separatorOf(table));
-  const [headers, ...others] = isWhole ? rows : rows.slice(0, -1);
-  return headers && { headers: headers.map((header) => header.trim()), rows: others.slice(0, MAX_ROWS) };
+  return rowsUnder(isWhole ? rows : rows.slice(0, -1));
+}
+
+function rowsUnder([headers, ...rows]: readonly (readonly string[])[]): FirstRows | undefined {
+  return headers && { headers: headers.map((header) => header.trim()), rows: rows.slice(0, MAX_ROWS) };
 }
 
 /** UTF-16 begins with its byte order mark. @returns Undefined for other encodings. */
