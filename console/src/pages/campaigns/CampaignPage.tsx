@@ -14,7 +14,7 @@ import { CampaignStatus } from './CampaignStatus.tsx';
 import { ContactTable } from './ContactTable.tsx';
 import { isAtRest, isOver, useCampaign, useCampaignEvents } from './campaignData.ts';
 import { FirstCalls } from './FirstCalls.tsx';
-import { ImportContacts } from './imports/ImportContacts.tsx';
+import { ImportList } from './imports/ImportList.tsx';
 
 const route = getRouteApi('/projects/$projectId/campaigns/$campaignId');
 
@@ -58,7 +58,7 @@ export function CampaignPage() {
         )}
       </Group>
       <CampaignProgress projectId={projectId} campaign={campaign} />
-      {mayCall && !isOver(campaign) && <ImportContacts projectId={projectId} campaignId={campaignId} />}
+      {mayCall && !isOver(campaign) && <ImportList projectId={projectId} campaignId={campaignId} />}
       {isAtRest(campaign) && <FirstCalls projectId={projectId} campaign={campaign} />}
       <ContactTable projectId={projectId} campaign={campaign} mayRemove={mayCall && !isOver(campaign)} />
       <Modal opened={isOpen} onClose={dialog.close} title={texts.settings} size="xl">

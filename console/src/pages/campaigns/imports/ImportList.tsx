@@ -24,13 +24,13 @@ const texts = textsIn({
   },
 });
 
-interface ImportContactsProps {
+interface ImportListProps {
   readonly projectId: string;
   readonly campaignId: string;
 }
 
 /** Takes a file, asks what its columns mean, and follows its import. */
-export function ImportContacts({ projectId, campaignId }: ImportContactsProps) {
+export function ImportList({ projectId, campaignId }: ImportListProps) {
   const [chosen, setChosen] = useState<{ file: File; firstRows: FirstRows | undefined } | undefined>();
   const [importId, setImportId] = useState<string | undefined>();
   const [isOver, setIsOver] = useState(false);
