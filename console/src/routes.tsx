@@ -41,6 +41,12 @@ const health = createRoute({
   component: lazyRouteComponent(() => import('./pages/health/HealthPage.tsx'), 'HealthPage'),
 });
 
+const doNotCall = createRoute({
+  getParentRoute: () => root,
+  path: '/do-not-call',
+  component: lazyRouteComponent(() => import('./pages/campaigns/DoNotCallPage.tsx'), 'DoNotCallPage'),
+});
+
 /** The parent of all pages of a project. */
 export const projectRoute = createRoute({
   getParentRoute: () => root,
@@ -151,7 +157,7 @@ const projectPages = [
 
 export function createConsoleRouter() {
   return createRouter({
-    routeTree: root.addChildren([start, projects, health, projectRoute.addChildren(projectPages)]),
+    routeTree: root.addChildren([start, projects, doNotCall, health, projectRoute.addChildren(projectPages)]),
     basepath: '/console',
     defaultPreload: 'intent',
     defaultErrorComponent: ErrorPage,

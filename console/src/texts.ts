@@ -6,6 +6,8 @@ export const locale: Locale = localeOf(navigator.languages);
 
 /** Between a name and what it has. */
 export const COLON = locale === 'zh-TW' ? '：' : ': ';
+/** Between things that are counted, and between reasons. */
+export const SEMICOLON = locale === 'zh-TW' ? '；' : '; ';
 
 /**
  * The texts of one page or component in the browser's language.

@@ -1,7 +1,8 @@
 import { consoleHeaders, errorFrom } from './client.ts';
 
 export interface UploadOptions {
-  projectId: string;
+  /** Undefined for an upload to the installation. */
+  projectId: string | undefined;
   /** @param sent - 0 to 1. */
   onProgress: (sent: number) => void;
   signal?: AbortSignal;

@@ -17,6 +17,7 @@ const texts = textsIn({
     menu: 'Menu',
     pages: 'Pages',
     projects: 'Projects',
+    doNotCall: 'Do not call',
     health: 'Health',
     dark: 'Dark',
     light: 'Light',
@@ -26,6 +27,7 @@ const texts = textsIn({
     menu: '選單',
     pages: '頁面',
     projects: '專案',
+    doNotCall: '勿撥名單',
     health: '健康狀態',
     dark: '深色',
     light: '淺色',
@@ -116,7 +118,12 @@ function Menu() {
               activeOptions={{ exact: to === '/projects/$projectId' }}
             />
           ))}
-      {kind === 'operator' && <MenuLink to="/health" label={texts.health} mt="auto" />}
+      {kind === 'operator' && (
+        <>
+          <MenuLink to="/do-not-call" label={texts.doNotCall} mt="auto" />
+          <MenuLink to="/health" label={texts.health} />
+        </>
+      )}
     </>
   );
 }

@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useApi } from '../../api/apiContext.tsx';
 import { ApiError } from '../../api/client.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
-import { textsIn } from '../../texts.ts';
+import { SEMICOLON, textsIn } from '../../texts.ts';
 import { type Campaign, isOver } from './campaignData.ts';
 
 const texts = textsIn({
@@ -28,9 +28,6 @@ const texts = textsIn({
     removeQuestion: (name: string) => `要刪除外撥活動 ${name} 及其聯絡人嗎？`,
   },
 });
-
-/** Between reasons. */
-const SEMICOLON = textsIn({ en: '; ', 'zh-TW': '；' });
 
 /** What leads on from each status. */
 const NEXT = { draft: 'start', running: 'pause', paused: 'resume' } as const;

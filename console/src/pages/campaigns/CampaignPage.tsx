@@ -58,7 +58,16 @@ export function CampaignPage() {
         )}
       </Group>
       <CampaignProgress projectId={projectId} campaign={campaign} />
-      {mayCall && !isOver(campaign) && <ImportList projectId={projectId} campaignId={campaignId} />}
+      {mayCall && !isOver(campaign) && (
+        <ImportList
+          target={{
+            kind: 'contacts',
+            projectId,
+            path: `/v1/projects/${projectId}/campaigns/${campaignId}/contacts`,
+            queryKey: ['campaigns', projectId],
+          }}
+        />
+      )}
       {isAtRest(campaign) && <FirstCalls projectId={projectId} campaign={campaign} />}
       <ContactTable projectId={projectId} campaign={campaign} mayRemove={mayCall && !isOver(campaign)} />
       <Modal opened={isOpen} onClose={dialog.close} title={texts.settings} size="xl">

@@ -2,8 +2,7 @@ import { Button, Group, Loader, Stack, Table, Text, Textarea, TextInput } from '
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
-import { useApi } from '../../api/apiContext.tsx';
-import { ApiError, bodyOf } from '../../api/client.ts';
+import { ApiError } from '../../api/client.ts';
 import { codeText } from '../../codes/codeText.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { Section } from '../../components/Section.tsx';
@@ -12,8 +11,9 @@ import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
+import { type DoNotCallList, useDoNotCallList } from './doNotCallList.ts';
+import { ImportList } from './imports/ImportList.tsx';
 
-const PAGE_SIZE = 50;
 /** That people write between digits. */
 const MARKS = /[\s().-]/g;
 
@@ -22,6 +22,7 @@ const texts = textsIn({
     title: 'Numbers that are never called',
     about:
       'By no campaign, callback or order of this project. People who ask not to be called again are listed here by themselves.',
+    aboutAll: 'By no project of this installation, beside the numbers on the list of each project.',
     none: 'No number is listed. Add those of people who asked not to be called, for example from your earlier system.',
     numbers: 'Numbers to add',
     format: 'With country code, one a line: +886912345678',
@@ -45,6 +46,7 @@ const texts = textsIn({
   'zh-TW': {
     title: '絕不撥打的號碼',
     about: '此專案的外撥活動、回電與撥號要求都不會撥打。表示不願再接到電話的人會自動列入。',
+    aboutAll: '此安裝環境的任何專案都不會撥打；各專案另有自己的名單。',
     none: '名單上沒有號碼。請加入曾要求不再致電者的號碼，例如來自舊系統的名單。',
     numbers: '要加入的號碼',
     format: '含國碼，每行一個：+886912345678',
@@ -67,37 +69,36 @@ const texts = textsIn({
   },
 });
 
-/** The project's do-not-call list. */
-export function DoNotCall({ projectId }: { projectId: string }) {
+/** The do-not-call list of a project. @param projectId - Undefined for the installation's. */
+export function DoNotCall({ projectId }: { projectId: string | undefined }) {
   const mayWrite = useScope('write');
+  const list = useDoNotCallList(projectId);
   return (
-    <Section title={texts.title} description={texts.about}>
-      {mayWrite && <AddNumbers projectId={projectId} />}
-      <LookUp projectId={projectId} />
-      <NumberTable projectId={projectId} mayWrite={mayWrite} />
-    </Section>
+    <Stack>
+      <Section title={texts.title} description={projectId === undefined ? texts.aboutAll : texts.about}>
+        {mayWrite && <AddNumbers list={list} />}
+        <LookUp list={list} />
+        <NumberTable list={list} mayWrite={mayWrite} />
+      </Section>
+      {mayWrite && (
+        <ImportList target={{ kind: 'numbers', projectId, path: list.path, queryKey: list.queryKey }} />
+      )}
+    </Stack>
   );
 }
 
 const withoutMarks = (number: string) => number.replace(MARKS, '');
 
-function AddNumbers({ projectId }: { projectId: string }) {
-  const api = useApi();
+function AddNumbers({ list }: { list: DoNotCallList }) {
   const queries = useQueryClient();
   const [text, setText] = useState('');
   const [reason, setReason] = useState('');
   const numbers = text.split(/[\n,;]+/).flatMap((line) => withoutMarks(line) || []);
   const { mutate, isPending, data, error } = useMutation({
-    mutationFn: () =>
-      bodyOf(
-        api.POST('/v1/projects/{projectId}/do-not-call', {
-          params: { path: { projectId } },
-          body: { numbers, reason: reason.trim() || undefined },
-        }),
-      ),
+    mutationFn: () => list.add({ numbers, reason: reason.trim() || undefined }),
     onSuccess: async () => {
       setText('');
-      await queries.invalidateQueries({ queryKey: ['do-not-call', projectId] });
+      await queries.invalidateQueries({ queryKey: list.queryKey });
     },
   });
   const submit = (event: FormEvent) => {
@@ -139,16 +140,10 @@ function AddNumbers({ projectId }: { projectId: string }) {
   );
 }
 
-function LookUp({ projectId }: { projectId: string }) {
-  const api = useApi();
+function LookUp({ list }: { list: DoNotCallList }) {
   const [number, setNumber] = useState('');
   const { mutate, isPending, data, error } = useMutation({
-    mutationFn: () =>
-      bodyOf(
-        api.GET('/v1/projects/{projectId}/do-not-call/{number}', {
-          params: { path: { projectId, number: withoutMarks(number) } },
-        }),
-      ),
+    mutationFn: () => list.find(withoutMarks(number)),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -180,17 +175,11 @@ function LookUp({ projectId }: { projectId: string }) {
   );
 }
 
-function NumberTable({ projectId, mayWrite }: { projectId: string; mayWrite: boolean }) {
-  const api = useApi();
+function NumberTable({ list, mayWrite }: { list: DoNotCallList; mayWrite: boolean }) {
   const queries = useQueryClient();
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: ['do-not-call', projectId],
-    queryFn: ({ pageParam }) =>
-      bodyOf(
-        api.GET('/v1/projects/{projectId}/do-not-call', {
-          params: { path: { projectId }, query: { limit: `${PAGE_SIZE}`, cursor: pageParam || undefined } },
-        }),
-      ),
+    queryKey: list.queryKey,
+    queryFn: ({ pageParam }) => list.read(pageParam || undefined),
     initialPageParam: '',
     getNextPageParam: ({ pagination }) => pagination.nextCursor,
   });
@@ -198,10 +187,8 @@ function NumberTable({ projectId, mayWrite }: { projectId: string; mayWrite: boo
   const entries = data.pages.flatMap((page) => page.data);
   if (entries.length === 0) return <Text>{texts.none}</Text>;
   const remove = async (number: string) => {
-    await api.DELETE('/v1/projects/{projectId}/do-not-call/{number}', {
-      params: { path: { projectId, number } },
-    });
-    await queries.invalidateQueries({ queryKey: ['do-not-call', projectId] });
+    await list.remove(number);
+    await queries.invalidateQueries({ queryKey: list.queryKey });
   };
   return (
     <>
@@ -222,10 +209,10 @@ function NumberTable({ projectId, mayWrite }: { projectId: string; mayWrite: boo
                 <Table.Td style={{ overflowWrap: 'anywhere' }}>
                   {codeText('doNotCallSource', source)}
                   {reason && <Text size="xs">{reason}</Text>}
-                  {callId && (
+                  {callId && list.projectId !== undefined && (
                     <PageLink
                       to="/projects/$projectId/calls/$callId"
-                      params={{ projectId, callId }}
+                      params={{ projectId: list.projectId, callId }}
                       size="xs"
                     >
                       {texts.call}

@@ -10,27 +10,40 @@ import { MapColumns } from './MapColumns.tsx';
 
 const texts = textsIn({
   en: {
-    title: 'Add contacts from a file',
-    about:
-      'CSV or XLSX with a header, up to 1,000,000 rows. One column has the numbers; the others become variables of the call.',
+    title: { contacts: 'Add contacts from a file', numbers: 'Add numbers from a file' },
+    about: {
+      contacts:
+        'CSV or XLSX with a header, up to 1,000,000 rows. One column has the numbers; the others become variables of the call.',
+      numbers:
+        'CSV or XLSX with a header, up to 1,000,000 rows. One column has the numbers; the others are not read.',
+    },
     choose: 'Choose a file',
     drop: 'or drop it here',
   },
   'zh-TW': {
-    title: '由檔案新增聯絡人',
-    about: '含標題列的 CSV 或 XLSX，最多 1,000,000 列。其中一欄是號碼，其他欄成為通話的變數。',
+    title: { contacts: '由檔案新增聯絡人', numbers: '由檔案加入號碼' },
+    about: {
+      contacts: '含標題列的 CSV 或 XLSX，最多 1,000,000 列。其中一欄是號碼，其他欄成為通話的變數。',
+      numbers: '含標題列的 CSV 或 XLSX，最多 1,000,000 列。其中一欄是號碼，其他欄不會讀取。',
+    },
     choose: '選擇檔案',
     drop: '或拖放到這裡',
   },
 });
 
-interface ImportListProps {
-  readonly projectId: string;
-  readonly campaignId: string;
+/** What takes a list: a campaign, or a do-not-call list. */
+export interface ImportTarget {
+  readonly kind: 'contacts' | 'numbers';
+  /** Undefined for the installation. */
+  readonly projectId: string | undefined;
+  /** The path of the API that takes the file. */
+  readonly path: string;
+  /** Of the queries that show what was read. */
+  readonly queryKey: readonly unknown[];
 }
 
 /** Takes a file, asks what its columns mean, and follows its import. */
-export function ImportList({ projectId, campaignId }: ImportListProps) {
+export function ImportList({ target }: { target: ImportTarget }) {
   const [chosen, setChosen] = useState<{ file: File; firstRows: FirstRows | undefined } | undefined>();
   const [importId, setImportId] = useState<string | undefined>();
   const [isOver, setIsOver] = useState(false);
@@ -49,7 +62,7 @@ export function ImportList({ projectId, campaignId }: ImportListProps) {
     setImportId(started);
   };
   return (
-    <Section title={texts.title} description={texts.about}>
+    <Section title={texts.title[target.kind]} description={texts.about[target.kind]}>
       <Paper
         withBorder
         p="lg"
@@ -82,14 +95,13 @@ export function ImportList({ projectId, campaignId }: ImportListProps) {
       {chosen && (
         <MapColumns
           key={`${chosen.file.name} ${chosen.file.lastModified}`}
-          projectId={projectId}
-          campaignId={campaignId}
+          target={target}
           file={chosen.file}
           firstRows={chosen.firstRows}
           onStarted={onStarted}
         />
       )}
-      {importId !== undefined && <ImportProgress projectId={projectId} importId={importId} />}
+      {importId !== undefined && <ImportProgress target={target} importId={importId} />}
     </Section>
   );
 }

@@ -8,6 +8,8 @@ import { codeText } from '../../../codes/codeText.ts';
 import { formatNumber } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { locale, textsIn } from '../../../texts.ts';
+import { countBy, countsText } from '../counts.ts';
+import type { ImportTarget } from './ImportList.tsx';
 
 const REFRESH_MS = 1_000;
 const SHOWN_ERRORS = 20;
@@ -17,9 +19,10 @@ const texts = textsIn({
     title: 'Import',
     running: 'The file is being read',
     done: 'The file is read',
-    failed: 'The file could not be read further. Contacts that were added stay.',
+    failed: 'The file could not be read further. What was added stays.',
     figures: (rows: string, accepted: string, skipped: string) =>
       `${rows} rows: ${accepted} added, ${skipped} skipped`,
+    first: (count: string) => `Of the first ${count}: `,
     row: 'Row',
     reason: 'Why it was skipped',
     all: 'Download all skipped rows (CSV)',
@@ -28,9 +31,10 @@ const texts = textsIn({
     title: '匯入',
     running: '正在讀取檔案',
     done: '檔案已讀取完成',
-    failed: '檔案無法繼續讀取；已新增的聯絡人會保留。',
+    failed: '檔案無法繼續讀取；已加入的會保留。',
     figures: (rows: string, accepted: string, skipped: string) =>
-      `${rows} 列：新增 ${accepted} 位，略過 ${skipped} 列`,
+      `${rows} 列：新增 ${accepted} 筆，略過 ${skipped} 列`,
+    first: (count: string) => `前 ${count} 列：`,
     row: '列',
     reason: '略過的原因',
     all: '下載所有略過的列（CSV）',
@@ -38,23 +42,31 @@ const texts = textsIn({
 });
 
 /** Follows an import, and shows which rows were skipped. */
-export function ImportProgress({ projectId, importId }: { projectId: string; importId: string }) {
+export function ImportProgress({ target, importId }: { target: ImportTarget; importId: string }) {
   const api = useApi();
   const queries = useQueryClient();
-  const path = { projectId, importId };
+  const { projectId, queryKey } = target;
   const { data, error } = useQuery({
     queryKey: ['contact-imports', projectId, importId],
     queryFn: () =>
-      bodyOf(api.GET('/v1/projects/{projectId}/contact-imports/{importId}', { params: { path } })),
+      projectId === undefined
+        ? bodyOf(api.GET('/v1/contact-imports/{importId}', { params: { path: { importId } } }))
+        : bodyOf(
+            api.GET('/v1/projects/{projectId}/contact-imports/{importId}', {
+              params: { path: { projectId, importId } },
+            }),
+          ),
     refetchInterval: ({ state }) => (state.data?.status === 'running' ? REFRESH_MS : false),
   });
   const rows = data?.rows;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was read so far has changed the campaign.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was read so far has changed the list.
   useEffect(() => {
-    void queries.invalidateQueries({ queryKey: ['campaigns', projectId] });
-  }, [queries, projectId, rows, data?.status]);
+    void queries.invalidateQueries({ queryKey });
+  }, [queries, rows, data?.status]);
   if (!data) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.title} />;
   const { status, reason, accepted, skipped, errors } = data;
+  const owner = projectId === undefined ? '/v1' : `/v1/projects/${encodeURIComponent(projectId)}`;
+  const reasons = countsText(countBy(errors, ({ code }) => codeText('skipReason', code)));
   const figures = [data.rows, accepted, skipped].map(formatNumber) as [string, string, string];
   return (
     <Stack gap="xs" role="group" aria-label={texts.title}>
@@ -66,6 +78,10 @@ export function ImportProgress({ projectId, importId }: { projectId: string; imp
       <Text size="sm">{texts.figures(...figures)}</Text>
       {errors.length > 0 && (
         <>
+          <Text size="sm">
+            {skipped > errors.length && texts.first(formatNumber(errors.length))}
+            {reasons}
+          </Text>
           <Table.ScrollContainer minWidth={320}>
             <Table>
               <Table.Thead>
@@ -89,11 +105,7 @@ export function ImportProgress({ projectId, importId }: { projectId: string; imp
               </Table.Tbody>
             </Table>
           </Table.ScrollContainer>
-          <Anchor
-            href={`/v1/projects/${encodeURIComponent(projectId)}/contact-imports/${importId}/errors`}
-            download="errors.csv"
-            size="sm"
-          >
+          <Anchor href={`${owner}/contact-imports/${importId}/errors`} download="errors.csv" size="sm">
             {texts.all}
           </Anchor>
         </>

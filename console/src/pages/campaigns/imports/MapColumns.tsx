@@ -7,6 +7,7 @@ import { uploadForm } from '../../../api/uploadForm.ts';
 import { formatPercent } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
 import type { FirstRows } from './firstRows.ts';
+import type { ImportTarget } from './ImportList.tsx';
 
 const texts = textsIn({
   en: {
@@ -22,7 +23,7 @@ const texts = textsIn({
     choose: 'Choose a column',
     firstRows: 'The first rows',
     others: 'All other columns become variables of the call.',
-    import: 'Import the contacts',
+    import: { contacts: 'Import the contacts', numbers: 'Import the numbers' },
     sent: (share: string) => `Sending: ${share}`,
     network: 'The connection to the service was lost. Import the file again.',
   },
@@ -39,7 +40,7 @@ const texts = textsIn({
     choose: '選擇欄位',
     firstRows: '前幾列',
     others: '其他欄位都成為通話的變數。',
-    import: '匯入聯絡人',
+    import: { contacts: '匯入聯絡人', numbers: '匯入號碼' },
     sent: (share: string) => `傳送中：${share}`,
     network: '與服務的連線中斷，請重新匯入檔案。',
   },
@@ -47,7 +48,10 @@ const texts = textsIn({
 
 type Field = keyof typeof texts.fields;
 type Mapping = Readonly<Partial<Record<Field, string>>>;
-const FIELDS = Object.keys(texts.fields) as Field[];
+const FIELDS: Readonly<Record<ImportTarget['kind'], readonly Field[]>> = {
+  contacts: Object.keys(texts.fields) as Field[],
+  numbers: ['toNumber'],
+};
 
 /** Headers that name a field without asking. */
 const USUAL_HEADERS: Readonly<Record<Field, RegExp>> = {
@@ -58,8 +62,7 @@ const USUAL_HEADERS: Readonly<Record<Field, RegExp>> = {
 };
 
 interface MapColumnsProps {
-  readonly projectId: string;
-  readonly campaignId: string;
+  readonly target: ImportTarget;
   readonly file: File;
   /** Undefined where the browser cannot read the file: the headers are then typed. */
   readonly firstRows: FirstRows | undefined;
@@ -67,16 +70,17 @@ interface MapColumnsProps {
 }
 
 /** Asks what the columns of a file mean, and sends it. */
-export function MapColumns({ projectId, campaignId, file, firstRows, onStarted }: MapColumnsProps) {
-  const [mapping, setMapping] = useState<Mapping>(() => mappingFor(firstRows?.headers ?? []));
+export function MapColumns({ target, file, firstRows, onStarted }: MapColumnsProps) {
+  const { kind, projectId, path } = target;
+  const fields = FIELDS[kind];
+  const [mapping, setMapping] = useState<Mapping>(() => mappingFor(fields, firstRows?.headers ?? []));
   const [sent, setSent] = useState(0);
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
       const form = new FormData();
       form.append('mapping', JSON.stringify(mapping));
       form.append('file', file);
-      const url = `/v1/projects/${projectId}/campaigns/${campaignId}/contacts`;
-      return (await uploadForm(url, form, { projectId, onProgress: setSent })) as { importId: string };
+      return (await uploadForm(path, form, { projectId, onProgress: setSent })) as { importId: string };
     },
     onSuccess: ({ importId }) => onStarted(importId),
   });
@@ -93,7 +97,7 @@ export function MapColumns({ projectId, campaignId, file, firstRows, onStarted }
       </Text>
       {!firstRows && <Text size="sm">{texts.typed}</Text>}
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-        {FIELDS.map((field) => (
+        {fields.map((field) => (
           <HeaderField
             key={field}
             field={field}
@@ -104,9 +108,11 @@ export function MapColumns({ projectId, campaignId, file, firstRows, onStarted }
         ))}
       </SimpleGrid>
       {firstRows && <FirstRowsTable {...firstRows} />}
-      <Text size="sm" c="dimmed">
-        {texts.others}
-      </Text>
+      {kind === 'contacts' && (
+        <Text size="sm" c="dimmed">
+          {texts.others}
+        </Text>
+      )}
       {error && (
         <Text c="var(--mantine-color-error)" role="alert">
           {error.message === 'network' ? texts.network : error.message}
@@ -114,7 +120,7 @@ export function MapColumns({ projectId, campaignId, file, firstRows, onStarted }
       )}
       <Group>
         <Button type="submit" loading={isPending} disabled={mapping.toNumber === undefined}>
-          {texts.import}
+          {texts.import[kind]}
         </Button>
         {isPending && <Text size="sm">{texts.sent(formatPercent(sent))}</Text>}
       </Group>
@@ -173,9 +179,9 @@ function FirstRowsTable({ headers, rows }: FirstRows) {
   );
 }
 
-function mappingFor(headers: readonly string[]): Mapping {
+function mappingFor(fields: readonly Field[], headers: readonly string[]): Mapping {
   return Object.fromEntries(
-    FIELDS.flatMap((field) => {
+    fields.flatMap((field) => {
       const header = headers.find((one) => USUAL_HEADERS[field].test(one));
       return header === undefined ? [] : [[field, header]];
     }),

@@ -1,0 +1,21 @@
+import { Stack, Title } from '@mantine/core';
+
+import { textsIn } from '../../texts.ts';
+import { DoNotCall } from './DoNotCall.tsx';
+
+const texts = textsIn({
+  en: { title: 'Do not call, in all projects' },
+  'zh-TW': { title: '所有專案的勿撥名單' },
+});
+
+/** The numbers that no project calls, for the operator. */
+export function DoNotCallPage() {
+  return (
+    <Stack>
+      <Title order={1} size="h2">
+        {texts.title}
+      </Title>
+      <DoNotCall projectId={undefined} />
+    </Stack>
+  );
+}
