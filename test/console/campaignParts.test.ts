@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 
 import { opennessOf, weekOf, windowsOf, withSpan } from '../../console/src/components/weekGrid/week.ts';
+import {
+  badVariableLine,
+  retryFormOf,
+  retryFrom,
+  variablesFrom,
+  variablesText,
+} from '../../console/src/pages/campaigns/campaignValues.ts';
 import { firstRowsOf, readFirstRows } from '../../console/src/pages/campaigns/imports/firstRows.ts';
 import { archive } from '../support/documents.ts';
 
@@ -35,6 +42,34 @@ test.each([
   ['a,b\n"never closed,2', true, ['a', 'b'], [['"never closed', '2']]],
 ])('The first rows of %j are read', (text, isWhole, headers, rows) => {
   expect(firstRowsOf(text, isWhole)).toEqual({ headers, rows });
+});
+
+test('Variables of a campaign keep their types where their lines are as they were', () => {
+  const before = { company: 'Acme', zip: '010', level: 3, tags: ['a'], text: 'two\nlines', quoted: '"x"' };
+  const text = variablesText(before);
+  expect(text.split('\n')).toHaveLength(6);
+  expect(variablesFrom(text, before)).toEqual(before);
+  const changed = text.replace('level = 3', 'level = 4').replace('company = Acme', ' site =a=b ');
+  expect(variablesFrom(changed, before)).toEqual({ ...before, company: undefined, site: 'a=b', level: '4' });
+  expect(['a = 1\n\nb', '= 1', 'a ='].map(badVariableLine)).toEqual(['b', '= 1', undefined]);
+});
+
+test('Retry rules of any form are those of each outcome, of which the first counts', () => {
+  const rules = [
+    { outcomes: ['busy', 'failed'] as const, afterMinutes: 5 },
+    { outcomes: ['failed'] as const, afterMinutes: 60 },
+  ];
+  const form = retryFormOf({
+    maxAttempts: 4,
+    rules: rules.map((rule) => ({ ...rule, outcomes: [...rule.outcomes] })),
+  });
+  expect(retryFrom(form)).toEqual({
+    maxAttempts: 4,
+    rules: [
+      { outcomes: ['busy'], afterMinutes: 5 },
+      { outcomes: ['failed'], afterMinutes: 5 },
+    ],
+  });
 });
 
 const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';

@@ -28,6 +28,11 @@ describe('Campaigns', requiresChromium, () => {
     await own.send('POST', `/v1/projects/${projectId}/phone-numbers`, { number: FROM });
   });
 
+  const secretKey = async (): Promise<string> => {
+    const key = { name: 'test', kind: 'secret' };
+    return (await own.send('POST', `/v1/projects/${projectId}/api-keys`, key)).key;
+  };
+
   test('A list is dropped, its wrong row is told, and the campaign is started and paused', async () => {
     const { page, problems } = await own.open(`/projects/${projectId}/campaigns`);
     await page.getByText('No campaign yet').waitFor();
@@ -39,10 +44,32 @@ describe('Campaigns', requiresChromium, () => {
     await page.getByLabel('Hours', { exact: true }).selectOption('Other hours');
     await page.getByRole('button', { name: 'Mon 08:00' }).click();
     await page.getByText('Mon 08:00–18:00').waitFor();
+    await page.getByLabel('No call before').fill('2027-01-02T09:30');
+    await page.getByLabel('No call from then on').fill('2027-01-01T09:30');
+    await page.getByLabel('Answering machine', { exact: true }).uncheck();
+    await page.getByLabel('Busy: minutes').fill('5');
+    await page.getByLabel('Pauses itself').uncheck();
+    await page.getByLabel('Variables of every call').fill('company = A = B\nwrong');
+    await page.getByText('“wrong” is not a name').waitFor();
+    await page.getByLabel('Variables of every call').fill('company = A = B\n');
     await expectAccessible(page);
+    await page.getByRole('button', { name: 'Create the campaign' }).click();
+    await page.getByRole('alert').getByText('endAt must be later').waitFor();
+    await page.getByLabel('No call before').fill('');
     await page.getByRole('button', { name: 'Create the campaign' }).click();
 
     await page.getByRole('heading', { name: 'Renewals' }).waitFor();
+    const key = await secretKey();
+    const path = `/v1/projects/${projectId}/campaigns`;
+    const created = (await own.send('GET', path, undefined, key)).data[0];
+    expect(created).toMatchObject({ variables: { company: 'A = B' }, pauseWhen: null });
+    expect(created.schedule.startAt).toBeUndefined();
+    expect(Date.parse(created.schedule.endAt)).toBe(new Date('2027-01-01T09:30').getTime());
+    expect(created.retry.rules).toEqual([
+      { outcomes: ['busy'], afterMinutes: 5 },
+      { outcomes: ['no_answer'], afterMinutes: 120 },
+      { outcomes: ['failed'], afterMinutes: 60 },
+    ]);
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByRole('alert').getByText('It has no contacts to call').waitFor();
     const dataTransfer = await page.evaluateHandle(dropOf('list.csv', LIST.join('\n')));
@@ -61,11 +88,20 @@ describe('Campaigns', requiresChromium, () => {
     await page.getByText('Running').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('Paused').waitFor();
+    // Another one who works on it.
+    await own.send('POST', `${path}/${created.id}/resume`, {}, key);
+    await page.getByText('Running').waitFor({ timeout: 5_000 });
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Paused').waitFor();
     await page.getByRole('button', { name: 'Remove +886922333444' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('row', { name: '+886922333444 Skipped Removed' }).waitFor();
-    // The start without contacts.
-    expect(problems.filter((problem) => !/\b409\b/.test(problem))).toEqual([]);
+    await page.getByText('Not called: Removed: 1').waitFor();
+    await page.getByRole('link', { name: 'Show its calls' }).click();
+    await page.getByLabel('Campaign').getByText('Renewals').waitFor({ state: 'attached' });
+    expect(await page.getByLabel('Campaign').inputValue()).toBe(created.id);
+    // The end before the start, and the start without contacts.
+    expect(problems.filter((problem) => !/\b(400|409)\b/.test(problem))).toEqual([]);
   });
 
   test('A number is listed as never called, found and removed', async () => {
@@ -80,6 +116,32 @@ describe('Campaigns', requiresChromium, () => {
     await page.getByText('+886912345678 has been listed since').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Remove +886912345678' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No number is listed').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test.each([
+    ['a project', () => `/projects/${projectId}/campaigns`],
+    ['the installation', () => '/do-not-call'],
+  ])('A file is read into the do-not-call list of %s, and its wrong rows are told', async (owner, path) => {
+    const { page, problems } = await own.open(path());
+    if (owner === 'a project') await page.getByRole('tab', { name: 'Do not call' }).click();
+    await page.getByText('No number is listed').waitFor();
+    const list = 'Name;Mobile\nAda;+886912000777\nBo;none\n';
+    const dataTransfer = await page.evaluateHandle(dropOf('stop.csv', list));
+    await page.getByText('or drop it here').dispatchEvent('drop', { dataTransfer });
+    expect(await page.getByLabel('Column with the number').inputValue()).toBe('Mobile');
+    expect(await page.getByLabel('Your id').count()).toBe(0);
+    await page.getByRole('button', { name: 'Import the numbers' }).click();
+    await page.getByText('2 rows: 1 added, 1 skipped').waitFor();
+    await page.getByText('Invalid number: 1').waitFor();
+    await page.getByRole('row', { name: /^\+886912000777 File/ }).waitFor();
+    const file = page.getByRole('link', { name: 'Download all skipped rows (CSV)' });
+    const url = new URL((await file.getAttribute('href')) ?? '', own.service.url);
+    expect(await (await page.request.get(url.href)).text()).toContain('2,invalid_number,');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Remove +886912000777' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('No number is listed').waitFor();
     expect(problems).toEqual([]);
@@ -122,7 +184,7 @@ describe('Campaigns', requiresChromium, () => {
 
   test('In Chinese, dark and on a telephone', async () => {
     const path = `/v1/projects/${projectId}`;
-    const { key } = await own.send('POST', `${path}/api-keys`, { name: 'test', kind: 'secret' });
+    const key = await secretKey();
     const campaign = await own.send('POST', `${path}/campaigns`, { name: 'Renewals' }, key);
     const contacts = [{ toNumber: '+886912345678' }, { toNumber: 'none' }];
     await own.send('POST', `${path}/campaigns/${campaign.id}/contacts`, { contacts }, key);

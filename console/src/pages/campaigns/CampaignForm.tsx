@@ -1,5 +1,6 @@
 import {
   Button,
+  Checkbox,
   Group,
   MultiSelect,
   NativeSelect,
@@ -7,6 +8,7 @@ import {
   SimpleGrid,
   Stack,
   Text,
+  Textarea,
   TextInput,
 } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -20,6 +22,18 @@ import { ZoneSelect } from '../../components/weekGrid/ZoneSelect.tsx';
 import { textsIn } from '../../texts.ts';
 import { useNumbers } from '../trunks/NumberSection.tsx';
 import type { Campaign } from './campaignData.ts';
+import {
+  badVariableLine,
+  instantOf,
+  localTimeOf,
+  pauseFormOf,
+  pauseFrom,
+  retryFormOf,
+  retryFrom,
+  variablesFrom,
+  variablesText,
+} from './campaignValues.ts';
+import { PauseFields, RetryFields } from './RetryFields.tsx';
 
 const MAX_CONCURRENT = 200;
 const MAX_CALLS_PER_MINUTE = 600;
@@ -45,7 +59,14 @@ const texts = textsIn({
     week: 'When calls go out',
     concurrent: 'Calls at once, at most',
     perMinute: 'Calls a minute, at most',
-    attempts: 'Attempts for each contact, at most',
+    description: 'Description',
+    startAt: 'No call before',
+    endAt: 'No call from then on',
+    endAtHelp: 'Contacts that are left are then skipped.',
+    variables: 'Variables of every call',
+    variablesHelp: 'One a line, as company = Acme. A column of the list with the same name goes before.',
+    badVariable: (line: string) => `“${line}” is not a name, an equals sign and a value.`,
+    keepOpen: 'Stays open without contacts, so that more can be added while it runs',
     create: 'Create the campaign',
     save: 'Save',
   },
@@ -62,7 +83,14 @@ const texts = textsIn({
     week: '撥出電話的時間',
     concurrent: '同時通話上限',
     perMinute: '每分鐘撥出上限',
-    attempts: '每位聯絡人的撥打次數上限',
+    description: '說明',
+    startAt: '不早於此時撥打',
+    endAt: '自此時起不再撥打',
+    endAtHelp: '屆時尚未撥打的聯絡人會略過。',
+    variables: '每通電話的變數',
+    variablesHelp: '每行一個，例如 company = Acme。名單中同名的欄位優先。',
+    badVariable: (line: string) => `「${line}」不是名稱、等號與值。`,
+    keepOpen: '沒有聯絡人時仍保持開放，以便執行中再加入',
     create: '建立外撥活動',
     save: '儲存',
   },
@@ -79,20 +107,33 @@ function formOf(campaign: Campaign | undefined) {
     windows: campaign?.schedule.windows.length ? campaign.schedule.windows : OFFICE_HOURS,
     maxConcurrent: campaign?.pacing.maxConcurrent ?? 5,
     callsPerMinute: campaign?.pacing.callsPerMinute ?? 30,
-    maxAttempts: campaign?.retry.maxAttempts ?? 3,
+    description: campaign?.description ?? '',
+    startAt: localTimeOf(campaign?.schedule.startAt),
+    endAt: localTimeOf(campaign?.schedule.endAt),
+    retry: retryFormOf(campaign?.retry),
+    pauseWhen: pauseFormOf(campaign),
+    variables: variablesText(campaign?.variables ?? {}),
+    keepOpen: campaign?.keepOpen ?? false,
   };
 }
 type Form = Omit<ReturnType<typeof formOf>, 'hours'> & { hours: 'kept' | 'project' | 'own' };
 
-function bodyFrom({ name, fromNumbers, callerId, hours, timezone, windows, ...form }: Form) {
-  const schedules = { kept: undefined, project: { windows: null }, own: { timezone, windows } };
+function bodyFrom(
+  { name, fromNumbers, callerId, hours, timezone, windows, ...form }: Form,
+  before?: Campaign,
+) {
+  const weeks = { kept: {}, project: { windows: null }, own: { timezone, windows } };
   return {
     name: name.trim(),
+    description: form.description.trim() || null,
     fromNumbers,
     callerId,
-    schedule: schedules[hours],
+    schedule: { ...weeks[hours], startAt: instantOf(form.startAt), endAt: instantOf(form.endAt) },
     pacing: { maxConcurrent: form.maxConcurrent, callsPerMinute: form.callsPerMinute },
-    retry: { maxAttempts: form.maxAttempts },
+    retry: retryFrom(form.retry),
+    pauseWhen: form.pauseWhen.isOn ? pauseFrom(form.pauseWhen) : null,
+    variables: variablesFrom(form.variables, before?.variables ?? {}),
+    keepOpen: form.keepOpen,
   };
 }
 
@@ -115,7 +156,7 @@ export function CampaignForm({ projectId, campaign, onSaved }: CampaignFormProps
         ? bodyOf(
             api.PATCH('/v1/projects/{projectId}/campaigns/{campaignId}', {
               params: { path: { projectId, campaignId: campaign.id } },
-              body: bodyFrom(form),
+              body: bodyFrom(form, campaign),
             }),
           )
         : bodyOf(
@@ -137,6 +178,7 @@ export function CampaignForm({ projectId, campaign, onSaved }: CampaignFormProps
     error instanceof ApiError
       ? error.details.find(({ path }) => path?.split('/').includes(field))?.message
       : undefined;
+  const badLine = badVariableLine(form.variables);
   return (
     <Stack component="form" onSubmit={submit}>
       <TextInput
@@ -147,9 +189,34 @@ export function CampaignForm({ projectId, campaign, onSaved }: CampaignFormProps
         onChange={(event) => set({ name: event.currentTarget.value })}
         error={problemOf('name')}
       />
+      <TextInput
+        label={texts.description}
+        maxLength={2_000}
+        value={form.description}
+        onChange={(event) => set({ description: event.currentTarget.value })}
+        error={problemOf('description')}
+      />
       <CallerFields form={form} set={set} problemOf={problemOf} />
       <HoursFields form={form} set={set} isNew={campaign === undefined} />
-      <SimpleGrid cols={{ base: 1, sm: 3 }} style={{ alignItems: 'end' }}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <TextInput
+          type="datetime-local"
+          label={texts.startAt}
+          value={form.startAt}
+          onChange={(event) => set({ startAt: event.currentTarget.value })}
+          error={problemOf('startAt')}
+        />
+        <TextInput
+          type="datetime-local"
+          label={texts.endAt}
+          description={texts.endAtHelp}
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
+          value={form.endAt}
+          onChange={(event) => set({ endAt: event.currentTarget.value })}
+          error={problemOf('endAt')}
+        />
+      </SimpleGrid>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} style={{ alignItems: 'end' }}>
         <NumberInput
           label={texts.concurrent}
           min={1}
@@ -166,22 +233,35 @@ export function CampaignForm({ projectId, campaign, onSaved }: CampaignFormProps
           onChange={(value) => set({ callsPerMinute: Number(value) })}
           error={problemOf('callsPerMinute')}
         />
-        <NumberInput
-          label={texts.attempts}
-          min={1}
-          max={20}
-          value={form.maxAttempts}
-          onChange={(value) => set({ maxAttempts: Number(value) })}
-          error={problemOf('maxAttempts')}
-        />
       </SimpleGrid>
+      <RetryFields value={form.retry} onChange={(retry) => set({ retry })} problemOf={problemOf} />
+      <PauseFields
+        value={form.pauseWhen}
+        onChange={(pauseWhen) => set({ pauseWhen })}
+        problemOf={problemOf}
+      />
+      <Textarea
+        label={texts.variables}
+        description={texts.variablesHelp}
+        autosize
+        minRows={2}
+        maxRows={10}
+        value={form.variables}
+        onChange={(event) => set({ variables: event.currentTarget.value })}
+        error={badLine === undefined ? problemOf('variables') : texts.badVariable(badLine)}
+      />
+      <Checkbox
+        label={texts.keepOpen}
+        checked={form.keepOpen}
+        onChange={(event) => set({ keepOpen: event.currentTarget.checked })}
+      />
       {error && (
         <Text c="var(--mantine-color-error)" role="alert">
           {error.message}
         </Text>
       )}
       <Group justify="flex-end">
-        <Button type="submit" loading={isPending} disabled={form.name.trim() === ''}>
+        <Button type="submit" loading={isPending} disabled={form.name.trim() === '' || badLine !== undefined}>
           {campaign ? texts.save : texts.create}
         </Button>
       </Group>
