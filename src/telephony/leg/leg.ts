@@ -61,6 +61,8 @@ export interface LegOptions {
   readonly steps: LegSteps;
 }
 
+/** The SIP server tells that no ACK came after 64·T1, unless the dialog is gone by then. RFC 3261 section 13.3.1.4 */
+const ACK_TIMEOUT_MS = 32_000;
 /** The leg ends when BYE is not answered within this time; the SIP server keeps retransmitting it. */
 const BYE_TIMEOUT_MS = 4000;
 /** The leg ends when a canceled INVITE gets no final response within this time. */
@@ -254,6 +256,9 @@ export class Leg implements CallLeg {
         break;
       case 'emitAnswered':
         this.#emit('answered', { atMs: this.#deps.clock.now() });
+        break;
+      case 'limitAckWait':
+        this.#after(ACK_TIMEOUT_MS, () => this.dispatch({ kind: 'failed' }));
         break;
       case 'end':
         this.#end(effect.end);

@@ -60,6 +60,8 @@ export type LegEffect =
   | { readonly kind: 'sendBye'; readonly reason: HangupReason }
   | { readonly kind: 'emitRinging'; readonly hasEarlyMedia: boolean }
   | { readonly kind: 'emitAnswered' }
+  /** Starts the timer after which a leg that is to hang up ends without an ACK. */
+  | { readonly kind: 'limitAckWait' }
   | { readonly kind: 'end'; readonly end: LegEnd };
 
 export interface LegTransition {
@@ -173,7 +175,10 @@ function whileAwaitingAck(state: LegState & { kind: 'awaitingAck' }, event: LegE
         ? hangUp(state.hangup)
         : { state: { kind: 'connecting' }, effects: [{ kind: 'connectAudio' }] };
     case 'hangup':
-      return { state: { kind: 'awaitingAck', hangup: event.reason }, effects: [] };
+      return {
+        state: { kind: 'awaitingAck', hangup: event.reason },
+        effects: state.hangup ? [] : [{ kind: 'limitAckWait' }],
+      };
     case 'byeReceived':
       return end({ outcome: 'remote_hangup', sip: OK, q850Cause: event.q850Cause ?? Q850.normalClearing });
     case 'dialogLost':
