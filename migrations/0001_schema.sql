@@ -90,6 +90,17 @@ CREATE TABLE project_usage (
   PRIMARY KEY (project_id, day, kind)
 );
 
+-- What vendors bill. A change adds a row, so that a session keeps the rates of its end.
+CREATE TABLE rates (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- Null for those of the installation, which hold for the projects that have none of their own.
+  project_id uuid REFERENCES projects ON DELETE CASCADE,
+  valid_from timestamptz NOT NULL,
+  -- Null: from then on the project has none of its own.
+  rates json
+);
+CREATE INDEX rates_of_project ON rates (project_id, valid_from DESC, id DESC);
+
 CREATE TABLE legacy_usage (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
   route text NOT NULL,
@@ -393,6 +404,15 @@ CREATE FUNCTION customer_id_of(variables json) RETURNS text LANGUAGE sql IMMUTAB
   END
 $$;
 
+-- Sums the amounts of the same name; null where neither has any.
+CREATE FUNCTION sum_of_amounts(one json, other json) RETURNS json LANGUAGE sql IMMUTABLE AS $$
+  SELECT json_object_agg(key, amount) FROM (
+    SELECT key, sum(value::numeric) AS amount FROM (
+      SELECT key, value FROM json_each_text(one) UNION ALL SELECT key, value FROM json_each_text(other)
+    ) AS amounts GROUP BY key
+  ) AS sums
+$$;
+
 -- Live sessions only; the end deletes the row. What was said is in session_messages.
 CREATE TABLE sessions (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
@@ -457,6 +477,10 @@ CREATE TABLE session_history (
   success boolean,
   -- What the voice sessions heard of the caller; null where there was no speech.
   heard json,
+  -- What was used, as amounts by name (src/agents/cost/usage.ts). Until the end without what the state of the session has.
+  usage json,
+  -- By the rates at the end; null before it, and where there were none.
+  cost json,
   message_count integer NOT NULL DEFAULT 0,
   turns integer NOT NULL DEFAULT 0,
   -- What was sent to the history, in characters of JSON and some for each row. Beyond a limit nothing more is kept.
@@ -572,6 +596,8 @@ CREATE TABLE calls (
   answered_at timestamptz,
   ended_at timestamptz,
   figures json,
+  -- The legs to transfer targets and participants, with their talk time. Lists do not read it.
+  legs json,
   -- How the audio arrived over time. Lists do not read it.
   media_samples json,
   recording json,

@@ -1,3 +1,4 @@
+import { UsageTally } from '../../src/agents/cost/usage.ts';
 import { concatenated } from '../../src/media/pcm16.ts';
 import type { Recognizer } from '../../src/models/ports/recognizer.ts';
 import type { TimedWord } from '../../src/models/ports/streamingSpeechToText.ts';
@@ -117,11 +118,12 @@ function openLine(voiceActivity: VoiceActivityDetection, open: (clock: Simulated
     addEvents: async () => undefined,
     addMessages: async () => undefined,
     addHeard: async () => undefined,
+    addUsage: async () => undefined,
   };
   const session = new VoiceSession(
     {
       ...{ stream, engine: memory.engine, historyStore },
-      speech: { speechToText: hearing.recognizer, synthesis },
+      speech: { speechToText: hearing.recognizer, synthesis, tally: new UsageTally() },
       ...{ voiceActivity, clock, onError },
     },
     { session: { projectId: PROJECT, sessionId: 's', channel: 'phone' }, detectAnsweringMachine: true },

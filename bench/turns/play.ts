@@ -1,3 +1,4 @@
+import { UsageTally } from '../../src/agents/cost/usage.ts';
 import { concatenated } from '../../src/media/pcm16.ts';
 import type { TimedWord } from '../../src/models/ports/streamingSpeechToText.ts';
 import type { TextToSpeech } from '../../src/models/ports/textToSpeech.ts';
@@ -84,11 +85,12 @@ function openCall(voiceActivity: VoiceActivityDetection, seed: number) {
     addEvents: async () => undefined,
     addMessages: async () => undefined,
     addHeard: async () => undefined,
+    addUsage: async () => undefined,
   };
   const session = new VoiceSession(
     {
       ...{ stream, engine: memory.engine, historyStore },
-      speech: { speechToText: recognizer, synthesis },
+      speech: { speechToText: recognizer, synthesis, tally: new UsageTally() },
       ...{ voiceActivity, clock, onError },
     },
     { session: { projectId: PROJECT, sessionId: 's', channel: 'phone' } },

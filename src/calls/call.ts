@@ -134,6 +134,13 @@ interface CallSettings {
   readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
 }
 
+/** A leg that the project pays for. */
+export interface BilledLeg {
+  /** A number, or a SIP URI. */
+  readonly to: string;
+  readonly talkTimeMs: number;
+}
+
 /** The fields that change during a call. */
 export type CallChange = Partial<
   Pick<
@@ -152,7 +159,7 @@ export type CallChange = Partial<
     | 'transfer'
     | 'supervision'
     | 'disclosures'
-  > & { readonly mediaSamples: MediaSamples }
+  > & { readonly mediaSamples: MediaSamples; readonly legs: readonly BilledLeg[] }
 >;
 
 export interface RecordingResult {

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 
+import { sessionCost } from '../agents/cost/rates.ts';
+import { sessionUsage, toSessionUsage } from '../agents/cost/usage.ts';
 import { milliseconds } from '../base/validation.ts';
 import { releaseName, toReleaseName } from '../base/values/releaseName.ts';
+import type { SessionSpending } from '../engine/history/historyStore.ts';
 import {
   ANSWERING_MACHINE,
   CALL_END_REASONS,
@@ -112,6 +115,10 @@ export const callResource = z
       .describe('From the caller’s last word to the agent’s first; null before there was a turn.'),
     recording: recordingResource.nullable(),
     transfer: callTransfer.nullable().describe('The latest one; null before any.'),
+    usage: sessionUsage,
+    cost: sessionCost
+      .nullable()
+      .describe('Null before the end of its session, and where there were no rates.'),
   })
   .meta({ id: 'Call' });
 
@@ -120,6 +127,7 @@ export type CallResource = z.infer<typeof callResource>;
 export function toCallResource(
   call: Call,
   latency: TurnLatency | undefined,
+  spending: SessionSpending | undefined,
   recordings: RecordingUrls,
 ): CallResource {
   const { ringTimeoutSeconds, maxDurationSeconds, record, media, dynamicVariables } = call.settings;
@@ -158,6 +166,8 @@ export function toCallResource(
     turnLatencyMs: { p50: latency?.p50 ?? null, p95: latency?.p95 ?? null },
     recording: toRecordingResource(call, recordings),
     transfer: call.transfer,
+    usage: spending?.usage ?? toSessionUsage({}),
+    cost: spending?.cost ?? null,
   };
 }
 

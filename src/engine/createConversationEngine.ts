@@ -1,3 +1,4 @@
+import { isNone, UsageTally } from '../agents/cost/usage.ts';
 import type { AgentRelease } from '../agents/releases/release.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { Tracer } from '../base/tracing.ts';
@@ -31,7 +32,7 @@ import type { SessionEndings } from './session/sessionEnding.ts';
 import { sessionEnded, sessionStarted } from './session/sessionEvents.ts';
 import { sessionPolicy } from './session/sessionPolicy.ts';
 import type { SessionStore, TurnStore } from './session/sessionStore.ts';
-import type { SessionUsage } from './session/sessionUsage.ts';
+import type { UsageRecorder } from './session/usageRecorder.ts';
 import { Journal } from './turn/journal.ts';
 import { runTurn } from './turn/runTurn.ts';
 import type { TurnRequest, TurnSink } from './turn/turn.ts';
@@ -48,7 +49,7 @@ export interface ConversationEngineDeps {
   readonly turn: TurnDeps;
   readonly beforeStart: BeforeStart;
   readonly endings: SessionEndings;
-  readonly usage: SessionUsage;
+  readonly usage: UsageRecorder;
   /** Default: no tracing. */
   readonly tracing?: Tracer;
   /** Publishes live events; undefined in tests, which have no subscribers. */
@@ -208,6 +209,7 @@ class Engine implements ConversationEngine {
   ): Promise<void> {
     const { tracing, onError } = this.#deps;
     const signal = AbortSignal.any([outerSignal, lost]);
+    const tally = request.tally ?? new UsageTally();
     const trace = new TurnTrace({ tracing, clock: this.#clock }, wanted, request);
     try {
       const events = new TurnEvents(this.#eventsOf(session), session, request.delivery?.commitment);
@@ -216,7 +218,8 @@ class Engine implements ConversationEngine {
         signal,
         trace,
       );
-      const start = { session: started, release, request, journal, events, trace, sink, signal };
+      const metered = { ...request, tally };
+      const start = { session: started, release, request: metered, journal, events, trace, sink, signal };
       const turn = createTurnContext(this.#deps.turn, start);
       await sink({ type: 'start', model: turn.modelName });
       const completed = await runTurn({ sessions, onError }, turn).finally(() => this.#countTurn(turn));
@@ -232,7 +235,18 @@ class Engine implements ConversationEngine {
       throw error;
     } finally {
       trace.end();
+      if (!request.tally) await this.#storeUsage(session, tally);
     }
+  }
+
+  /** Stores what the turn has used, where it was not stored itself. */
+  async #storeUsage({ instanceId }: Session, tally: UsageTally): Promise<void> {
+    const { usage, onError } = this.#deps;
+    const used = tally.take();
+    if (isNone(used)) return;
+    await usage
+      .addUsage(instanceId, used)
+      .catch((error: unknown) => onError(error, 'usage of a turn not stored'));
   }
 
   #countTurn({ session: { projectId, state }, request, usage, journal }: TurnContext): void {
@@ -350,7 +364,7 @@ class Engine implements ConversationEngine {
     reason: EndReason,
     isMeant: (session: Session) => boolean,
   ): Promise<boolean> {
-    const { endings } = this.#deps;
+    const { endings, usage, onError } = this.#deps;
     const { sessions } = this.#attached.access(projectId, sessionId);
     let missingVariables: readonly string[] = [];
     const ended = await sessions.end(projectId, sessionId, async (session) => {
@@ -361,6 +375,9 @@ class Engine implements ConversationEngine {
       return ending;
     });
     if (!ended) return false;
+    await usage
+      .updateCost(ended.instanceId)
+      .catch((error: unknown) => onError(error, 'cost of a session not stored'));
     this.#eventsOf(ended)?.publish(sessionEnded(ended, reason, missingVariables));
     endings.onEnded();
     return true;

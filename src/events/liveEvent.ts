@@ -86,6 +86,8 @@ export const liveEventData = {
       endedAt: time,
       evaluation: anyJson.optional().describe('As in the history; absent where nothing was evaluated.'),
       analysis: anyJson.optional().describe('As in the history; absent where the agent asks for none.'),
+      usage: anyJson.describe('As in the history.'),
+      cost: anyJson.describe('As in the history; null where there were no rates.'),
     })
     .describe('Recording, evaluation and webhooks of an ended session are done.'),
   'turn.started': z.object({

@@ -1,3 +1,4 @@
+import type { Usage } from './ports/chatModel.ts';
 import { isStreaming, type Recognizer } from './ports/recognizer.ts';
 import type { SpeechToSpeech } from './ports/speechToSpeech.ts';
 import type { SpeechToText } from './ports/speechToText.ts';
@@ -22,14 +23,16 @@ export function countedSynthesizer(
   return takesWords(synthesizer) ? countedWords(synthesizer, count) : countedTexts(synthesizer, count);
 }
 
-export function countedEngine(engine: SpeechToSpeech, count: (tokens: number) => void): SpeechToSpeech {
+/** Counts the tokens of a speech-to-speech model, those of cancelled answers included. */
+export function countedEngine(engine: SpeechToSpeech, count: (usage: Usage) => void): SpeechToSpeech {
   return {
     name: engine.name,
+    model: engine.model,
     sampleRateHz: engine.sampleRateHz,
     close: () => engine.close(),
     connect: (options, onEvent) =>
       engine.connect(options, (event) => {
-        if (event.type === 'done' && event.usage) count(event.usage.totalTokens);
+        if ((event.type === 'done' || event.type === 'usage') && event.usage) count(event.usage);
         onEvent(event);
       }),
   };

@@ -1,3 +1,4 @@
+import { UsageTally } from '../agents/cost/usage.ts';
 import { switchedLanguage } from '../agents/speech/language.ts';
 import type { Clock, Timer } from '../base/values/clock.ts';
 import { STREAM_RESUMED } from '../conversation/speech/fallbackPhrases.ts';
@@ -64,6 +65,7 @@ export class TextSession {
   readonly #options: TextSessionOptions;
   readonly #settings: TurnSettings;
   readonly #history: SessionHistory;
+  readonly #tally = new UsageTally();
   readonly #language: GatewayLanguage;
   readonly #agentTurns: AgentTurnQueue<TextSpeech>;
   readonly #turns: TurnRunner;
@@ -89,6 +91,7 @@ export class TextSession {
       ...{ engine, clock, onError, onSpokenTurn },
       checkpoints: store && new TurnCheckpoints({ store, clock, onError }),
       session: options.session,
+      tally: this.#tally,
       variables: deps.stream.info.customParameters,
       settings: this.#settings,
       history: this.#history,
@@ -136,6 +139,7 @@ export class TextSession {
     this.#endTimer?.cancel();
     await this.#agentTurns.settled;
     for (const cleanup of cleanups) cleanup();
+    this.#history.addUsage(this.#tally);
   }
 
   #onWords(text: string, language: string | undefined, isFinal: boolean): void {

@@ -97,7 +97,11 @@ export class SpeechPreview {
     synthesis: SpeechConfig['synthesis'],
     signal: AbortSignal,
   ): Promise<SpokenPreview> {
-    const call = this.#deps.providers.open(projectId, () => undefined);
+    const call = this.#deps.providers.open(
+      projectId,
+      () => undefined,
+      () => undefined,
+    );
     try {
       const [vendor] = await call.synthesizers({ synthesis });
       if (!vendor) throw new ModelError('model_rejected', 'no speech provider');

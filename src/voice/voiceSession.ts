@@ -214,6 +214,7 @@ export class VoiceSession {
     this.#noise.close();
     this.#engine?.close();
     for (const cleanup of this.#cleanups) cleanup();
+    this.#history.addUsage(this.#deps.speech.tally);
     return {
       outcome: this.#outcome ?? (this.#transfer.isRunning ? 'transferred' : 'closed'),
       answeredBy: this.#answering.answeredBy,
@@ -244,6 +245,7 @@ export class VoiceSession {
       stream,
       engine,
       session,
+      tally: speech.tally,
       speechToText: this.#recognizers,
       openSpeech: createSpeechOpener(stream, speech, clock, () => this.#settings.language),
       checkpoints: store && new TurnCheckpoints({ store, clock, onError }),

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { UsageTally } from '../agents/cost/usage.ts';
 import { renderTemplate } from '../agents/pathway/templates.ts';
 import { currentSpeech } from '../agents/speech/language.ts';
 import { retryForever } from '../base/async/retryForever.ts';
@@ -23,7 +24,12 @@ import { type Breakers, createBreakers } from '../models/failover/circuitBreaker
 import type { Recognizer } from '../models/ports/recognizer.ts';
 import { type Synthesizer, takesWords } from '../models/ports/synthesizer.ts';
 import type { TextToSpeech } from '../models/ports/textToSpeech.ts';
-import type { SpeechEngines, SpeechProviders } from '../models/selection/callProviders.ts';
+import type {
+  OnUsed,
+  ProviderFallback,
+  SpeechEngines,
+  SpeechProviders,
+} from '../models/selection/callProviders.ts';
 import { type BotAccess, openBotConversation } from '../text/openBotConversation.ts';
 import { serveTextStream } from '../text/serveTextStream.ts';
 import type { AnsweredByMonitorDeps } from './answeringMachine/answeredByMonitor.ts';
@@ -185,24 +191,28 @@ function openSpeech(
   onError: (error: unknown, message: string) => void,
 ): SessionSpeech & { close(): void } {
   const { speechProviders, fallbackSpeech, clock, logger } = deps;
-  const { speechToText, textToSpeech } = speechProviders?.counted(projectId, deps) ?? deps;
+  const tally = new UsageTally();
+  const onUsed: OnUsed = (used) => tally.add(used);
+  const { speechToText, textToSpeech } = speechProviders?.counted(projectId, deps, onUsed) ?? deps;
   const synthesis = openSynthesis({ textToSpeech, fallbackSpeech, clock }, shared, sampleRateHz, onError);
   const defaults = { ...synthesis, speechToText };
-  const providers = speechProviders?.open(projectId, (fallback) => {
+  const onFallback = (fallback: ProviderFallback) => {
     logger.warn({ projectId, ...fallback }, 'speech provider left for another one');
     callSpeech?.report(fallback);
-  });
+  };
+  const providers = speechProviders?.open(projectId, onFallback, onUsed);
   const lastVoice = fallbackSpeech ?? (takesWords(textToSpeech) ? undefined : textToSpeech);
   const { cache } = shared;
   const callSpeech: CallSpeech | undefined =
     providers &&
     new CallSpeech({ providers, defaults, projectId, sampleRateHz, lastVoice, cache, clock, onError });
   // A bot answers in words, and parties of a transfer hear announcements.
-  const engines = bot || party ? undefined : deps.engines?.open(projectId);
+  const engines = bot || party ? undefined : deps.engines?.open(projectId, onUsed);
   return {
     ...defaults,
     callSpeech,
     engines,
+    tally,
     close() {
       engines?.close();
       callSpeech?.close();

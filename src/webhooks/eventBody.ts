@@ -52,8 +52,8 @@ function detailsOf(
 }
 
 function finalizedDetails(session: OutboxSession, report: CallReport | undefined) {
-  const { startedAt, endedAt, endReason, messages, variables, missingVariables, evaluation, analysis } =
-    session;
+  const { startedAt, endedAt, endReason, messages, variables, missingVariables } = session;
+  const { evaluation, analysis, usage, cost } = session;
   return {
     status: report?.call.status ?? 'ended',
     endReason: report?.endReason ?? endReason,
@@ -65,6 +65,8 @@ function finalizedDetails(session: OutboxSession, report: CallReport | undefined
     missingVariables,
     evaluation,
     analysis,
+    usage,
+    cost,
   };
 }
 

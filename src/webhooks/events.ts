@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { type WebhookEventName, webhookEventName } from '../agents/agentConfig.ts';
+import { sessionCost } from '../agents/cost/rates.ts';
+import { modelUsage, sessionUsage, toSessionUsage } from '../agents/cost/usage.ts';
 import { releaseName } from '../base/values/releaseName.ts';
 import { CALL_END_REASONS, CALL_STATUSES } from '../calls/call.ts';
 import { violation } from '../calls/callResource.ts';
@@ -120,6 +122,7 @@ const webhookMessageSchema = z.strictObject({
     .string()
     .optional()
     .meta({ description: 'The model’s whole text, when less of it was heard' }),
+  usage: z.array(modelUsage).optional().meta({ description: 'The tokens of the turn, by model' }),
 });
 
 const common = {
@@ -158,6 +161,24 @@ const exampleCall = {
   metadata: { order: 4711 },
   externalId: 'order-4711',
   dynamicVariables: { customerName: 'Ada' },
+};
+const exampleUsage = toSessionUsage({
+  'inputTokens/gpt-x': 1800,
+  'outputTokens/gpt-x': 90,
+  'cachedInputTokens/gpt-x': 1024,
+  'recognitionMs/deepgram/nova-3': 42_000,
+  'synthesisCharacters/elevenlabs': 310,
+  callMs: 42_180,
+});
+const exampleCost = {
+  total: 0.051412,
+  chat: 0.002392,
+  recognition: 0.00539,
+  synthesis: 0.0155,
+  carrier: 0.02813,
+  afterwards: 0,
+  currency: 'USD',
+  unpriced: [],
 };
 const exampleRecording = { status: 'ready', durationMs: 42_160 };
 const exampleRecordingUrl =
@@ -229,6 +250,8 @@ const sessionFinalizedSchema = z
     analysis: analysisResult.optional().meta({
       description: 'Present where the agent has an `analysis`; skipped when it was not done in time',
     }),
+    usage: sessionUsage,
+    cost: sessionCost.nullable().meta({ description: 'Null where there were no rates' }),
     recording: webhookRecordingSchema.optional(),
     recordingUrl,
   })
@@ -262,6 +285,8 @@ const sessionFinalizedSchema = z
           data: { guests: 2 },
           model: 'gpt-6-luna',
         },
+        usage: exampleUsage,
+        cost: exampleCost,
         recording: exampleRecording,
         recordingUrl: exampleRecordingUrl,
       },

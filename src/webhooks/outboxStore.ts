@@ -1,4 +1,6 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
+import type { SessionCost } from '../agents/cost/rates.ts';
+import type { SessionUsage } from '../agents/cost/usage.ts';
 import type { Analysis, SessionResults } from '../engine/history/sessionResults.ts';
 import type { Channel, SessionMessage } from '../engine/session/session.ts';
 import type { DueWork } from '../work/work.ts';
@@ -53,6 +55,8 @@ export interface OutboxSession {
   readonly missingVariables: readonly string[];
   readonly evaluation: unknown;
   readonly analysis: Analysis | undefined;
+  readonly usage: SessionUsage;
+  readonly cost: SessionCost | null;
   /** When each event's fact became known. */
   readonly factsAt: Partial<Readonly<Record<WebhookEventName, string>>>;
 }

@@ -18,6 +18,8 @@ export interface PostSessionTaskDeps {
   readonly releases: ReleaseStore;
   readonly clock: Clock;
   readonly callReport?: (projectId: string, callId: string) => Promise<CallReport | undefined>;
+  /** Prices the session, where its end could not. */
+  readonly updateCost: (instanceId: string) => Promise<void>;
   /** Evaluates and analyzes the session, as its agent asks. A failure costs only these. */
   readonly judge?: (session: EndedSession, signal: AbortSignal) => Promise<SessionResults>;
   /** Updates the customer's memory. */
@@ -40,6 +42,7 @@ export async function runPostSessionTasks(
   const { outbox, clock } = deps;
   const session = await outbox.session(instanceId);
   if (!session) return;
+  await deps.updateCost(instanceId);
   const release = await deps.releases.find(session.projectId, session.releaseId);
   const ended = release && (await endedSession(deps, instanceId, session, release));
   const { postEvaluationConfig, analysis, memoryEnabled } = ended?.release.agent ?? {};

@@ -32,6 +32,7 @@ describe('toCallResource', () => {
     const shown = toCallResource(
       ended({ recording: READY, mediaQuality }),
       { p50: 400, p95: 900 },
+      undefined,
       recordings,
     );
     const answered = callResource.parse(shown);
@@ -52,7 +53,7 @@ describe('toCallResource', () => {
     ['unanswered', ended({ status: 'busy', answeredAt: null }), 0],
     ['answered', ended(), 7000],
   ])('counts the duration from the answer to the end: %s', (_what, call, durationMs) => {
-    expect(toCallResource(call, undefined, recordings)).toMatchObject({
+    expect(toCallResource(call, undefined, undefined, recordings)).toMatchObject({
       durationMs,
       turnLatencyMs: { p50: null, p95: null },
     });
@@ -60,7 +61,8 @@ describe('toCallResource', () => {
 
   test('tells who supervises a call in progress, and of no other', () => {
     const supervision = { agentPaused: true, recordingPaused: false, supervisors: 2 };
-    const shownOf = (change: Partial<Call>) => toCallResource(makeCall(change), undefined, recordings);
+    const shownOf = (change: Partial<Call>) =>
+      toCallResource(makeCall(change), undefined, undefined, recordings);
     expect(shownOf({ supervision })).toMatchObject(supervision);
     for (const change of [{ supervision: null }, { supervision, status: 'completed' as const }])
       expect(shownOf(change)).toMatchObject(UNSUPERVISED);
@@ -71,7 +73,7 @@ describe('toCallResource', () => {
     ['in progress', { ...READY, status: 'recording' as const, durationMs: null }, undefined],
     ['failed', { ...READY, status: 'failed' as const, error: 'disk full' }, undefined],
   ])('has no URL of an unavailable recording: %s', (_what, recording, expected) => {
-    const shown = toCallResource(ended({ recording }), undefined, recordings).recording;
+    const shown = toCallResource(ended({ recording }), undefined, undefined, recordings).recording;
     expect(shown === null ? null : shown.url).toBe(expected);
   });
 });

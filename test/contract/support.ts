@@ -6,8 +6,10 @@ import {
   calling,
   type RequestBody,
   type ScriptedUpstream,
+  type Step,
   saying,
   startScriptedUpstream,
+  usageChunk,
 } from '../support/scriptedUpstream.ts';
 
 /** A request that the project's own endpoint has received. */
@@ -37,6 +39,8 @@ interface Script {
   route: string | null;
   extract: object;
   judge: object;
+  /** What each answer reports; undefined for nothing. */
+  usage?: { promptTokens: number; completionTokens: number; cachedTokens: number } | undefined;
 }
 
 export interface ContractRig {
@@ -94,7 +98,9 @@ export function contractRig(): ContractRig {
     },
   };
   beforeAll(async () => {
-    upstream = await startScriptedUpstream((body) => ({ steps: answer(script, body) }));
+    upstream = await startScriptedUpstream((body) => ({
+      steps: reporting(script, answer(script, body), body),
+    }));
     server = await serveOnLoopback(async (request, response) => {
       const body = (await request.toArray()).join('');
       received.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
@@ -127,6 +133,14 @@ function purposeOf(body: RequestBody) {
   const name = format?.json_schema?.name;
   if (name === undefined) return promptOf(body).includes('Summarise the conversation') ? 'summary' : 'answer';
   return FORMATS[name as keyof typeof FORMATS];
+}
+
+/** Adds the model and the usage that the endpoint reports, before the end of the answer. */
+function reporting({ usage }: Script, steps: readonly Step[], { model }: RequestBody): readonly Step[] {
+  if (!usage) return steps;
+  const { promptTokens, completionTokens, cachedTokens } = usage;
+  const { chunk } = usageChunk(promptTokens, completionTokens, cachedTokens);
+  return [...steps.slice(0, -1), { chunk: { ...chunk, model } }, ...steps.slice(-1)];
 }
 
 function answer(script: Script, body: RequestBody) {

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { toSessionUsage } from '../../src/agents/cost/usage.ts';
 import { type ContractProject, contractRig } from './support.ts';
 
 const rig = contractRig();
@@ -48,6 +49,8 @@ test('session.finalized tells the session, its variables and each message with i
     endedAt: TIME,
     durationMs: MILLISECONDS,
     missingVariables: [],
+    usage: toSessionUsage({}),
+    cost: null,
     variables: expect.objectContaining({ tier: 'gold' }),
     messages: [
       { role: 'user', content: 'Look it up', at: TIME },

@@ -117,12 +117,13 @@ test('Words that are spoken while they are written are counted as their sound co
   expect(counted).toEqual([7, 4]);
 });
 
-test('An engine’s tokens are counted as it reports them', () => {
+test('An engine’s tokens are counted as it reports them, those of a cancelled answer too', () => {
   const counted: number[] = [];
   let emit: (event: SpeechToSpeechEvent) => void = () => undefined;
   const engine = countedEngine(
     {
       name: 'e',
+      model: 'e-1',
       sampleRateHz: 24_000,
       close,
       connect(_options, onEvent) {
@@ -138,10 +139,11 @@ test('An engine’s tokens are counted as it reports them', () => {
         };
       },
     },
-    (tokens) => counted.push(tokens),
+    ({ totalTokens }) => counted.push(totalTokens),
   );
   engine.connect({ sampleRateHz: 8000 }, () => undefined);
   emit({ type: 'done', usage: { promptTokens: 30, completionTokens: 12, totalTokens: 42 } });
   emit({ type: 'done' });
-  expect(counted).toEqual([42]);
+  emit({ type: 'usage', usage: { promptTokens: 10, completionTokens: 1, totalTokens: 11 } });
+  expect(counted).toEqual([42, 11]);
 });

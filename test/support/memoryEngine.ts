@@ -1,4 +1,5 @@
 import { type AgentConfig, newAgentConfig } from '../../src/agents/agentConfig.ts';
+import type { Amounts } from '../../src/agents/cost/usage.ts';
 import { type PathwayInput, pathwaySchema } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import { createTemplateCache } from '../../src/agents/pathway/templates.ts';
 import type { AgentRelease } from '../../src/agents/releases/release.ts';
@@ -70,6 +71,8 @@ export interface MemoryEngine {
   readonly liveEvents: NewLiveEvent[];
   /** What was counted. */
   readonly used: object[];
+  /** What was used and is in no turn. */
+  readonly addedUsage: Amounts[];
   turn(
     input: TurnInput,
     more?: Partial<TurnRequest> & { variables?: Record<string, unknown> },
@@ -87,6 +90,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
   const failedTools: ToolFailure[] = [];
   const liveEvents: NewLiveEvent[] = [];
   const used: object[] = [];
+  const addedUsage: Amounts[] = [];
   const release: AgentRelease = {
     agent: { ...newAgentConfig('Test'), ...options.agent },
     pathwayId: 'pathway-1',
@@ -150,7 +154,12 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       clock,
       onEnded: () => undefined,
     }),
-    usage: { admit: async () => undefined, add: (_projectId, usage) => void used.push(usage) },
+    usage: {
+      admit: async () => undefined,
+      add: (_projectId, usage) => void used.push(usage),
+      addUsage: async (_instanceId, amounts) => void addedUsage.push(amounts),
+      updateCost: async () => undefined,
+    },
     liveEvents: { publish: (event) => void liveEvents.push(event) },
     makeId: uuidV7,
     ...(options.tracing ? { tracing: options.tracing } : {}),
@@ -184,6 +193,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     failedTools,
     liveEvents,
     used,
+    addedUsage,
     turn,
     events: () => records.flatMap(({ events }) => events),
     async say(text, more) {

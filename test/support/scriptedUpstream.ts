@@ -109,9 +109,10 @@ export function chunk(delta: object, finishReason: string | null = null): Step {
 }
 
 /** The usage chunk. */
-export function usageChunk(promptTokens: number, completionTokens: number): Step {
+export function usageChunk(promptTokens: number, completionTokens: number, cachedTokens?: number) {
   const usage = {
     prompt_tokens: promptTokens,
+    prompt_tokens_details: cachedTokens === undefined ? undefined : { cached_tokens: cachedTokens },
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
   };

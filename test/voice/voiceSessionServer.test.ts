@@ -52,6 +52,7 @@ function served({ callId, placeholder, language, deps, info = {}, before }: Serv
       addEvents: async () => undefined,
       addMessages: async () => undefined,
       addHeard: async () => undefined,
+      addUsage: async () => undefined,
     },
     voiceActivity: loudActivity,
     speechToText: caller,
@@ -137,6 +138,7 @@ test('The speech providers of a call are the project’s, and a failover between
     addEvents: async (_instanceId: string, added: readonly HistoryEvent[]) => void events.push(...added),
     addMessages: async () => undefined,
     addHeard: async () => undefined,
+    addUsage: async () => undefined,
   };
   const deps = { speechProviders, forWholeTexts: () => scriptedVoice(), historyStore };
   const { stream, report, logs } = served({ deps });

@@ -58,6 +58,7 @@ function scene(outbox: Partial<Outbox> = {}) {
       },
     },
     releases: unused<ReleaseStore>('releases', { find: async () => release }),
+    updateCost: async () => undefined,
     secrets: unused<SigningSecrets>('secrets', { signing: async () => [makeSigningSecret()] }),
     client: unused<GuardedHttpClient>('client', {
       async request({ body }: GuardedRequest) {

@@ -55,6 +55,7 @@ function scene({ agent = EVALUATED, session = {}, report = CALL }: SceneOptions 
       reports.push(callId);
       return report;
     },
+    updateCost: async () => undefined,
     judge: ask('judgement'),
     remember: ask('memory'),
     onError: (error: unknown, what: string) =>

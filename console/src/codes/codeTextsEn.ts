@@ -265,6 +265,8 @@ export const CODE_TEXTS_EN = {
     'project.deleted': 'Project deleted',
     'provider.updated': 'Key of a provider saved',
     'provider.deleted': 'Key of a provider deleted',
+    'rates.deleted': 'Rates deleted',
+    'rates.updated': 'Rates set',
     'trunk.created': 'Trunk added',
     'trunk.updated': 'Trunk changed',
     'trunk.deleted': 'Trunk deleted',

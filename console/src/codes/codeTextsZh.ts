@@ -265,6 +265,8 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     'project.deleted': '刪除專案',
     'provider.updated': '儲存供應商金鑰',
     'provider.deleted': '刪除供應商金鑰',
+    'rates.deleted': '刪除費率',
+    'rates.updated': '設定費率',
     'trunk.created': '新增中繼線',
     'trunk.updated': '變更中繼線',
     'trunk.deleted': '刪除中繼線',

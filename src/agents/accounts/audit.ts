@@ -35,6 +35,8 @@ export const AUDIT_ACTIONS = [
   'project.deleted',
   'provider.updated',
   'provider.deleted',
+  'rates.updated',
+  'rates.deleted',
   'trunk.created',
   'trunk.updated',
   'trunk.deleted',

@@ -42,6 +42,7 @@ import { documentRoutes } from './operations.ts';
 import { apiKeyRoutes } from './projects/apiKeys.ts';
 import { projectRoutes } from './projects/projects.ts';
 import { providerRoutes } from './projects/providers.ts';
+import { rateRoutes } from './projects/rates.ts';
 import { speechPreviewRoute } from './projects/speechPreview.ts';
 import { usageRoutes } from './projects/usage.ts';
 import { webhookRoutes } from './projects/webhooks.ts';
@@ -66,6 +67,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   providerRoutes,
   speechPreviewRoute,
   usageRoutes,
+  rateRoutes,
   agentRoutes,
   pathwayRoutes,
   pathwayNodeRoutes,

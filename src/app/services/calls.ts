@@ -82,6 +82,7 @@ export function buildCalls(
     places,
     ...after,
     usage: node.usage,
+    updateCost: (instanceId) => storage.stores.history.updateCost(instanceId),
     liveEvents,
     recordingUrl: (key) => recordings.url(key),
     now: clock.now,

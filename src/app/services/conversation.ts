@@ -128,6 +128,8 @@ export function buildConversations(
     usage: {
       admit: (projectId) => countSession(dayQuotas, projectId),
       add: (projectId, used) => usage.add(projectId, used),
+      addUsage: (instanceId, used) => stores.history.addUsage(instanceId, used),
+      updateCost: (instanceId) => stores.history.updateCost(instanceId),
     },
     onError,
   });

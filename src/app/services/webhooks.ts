@@ -46,9 +46,11 @@ export function buildWebhooks(
       const call = await stores.calls.find(projectId, callId);
       return call && callReport(call, recordings);
     },
-    judge: (session, signal) => judgeSession({ models, schemas: sandbox, clock, onError }, session, signal),
+    updateCost: (instanceId) => stores.history.updateCost(instanceId),
+    judge: (session, signal) =>
+      judgeSession({ models, schemas: sandbox, history: stores.history, clock, onError }, session, signal),
     remember: (session, signal) =>
-      rememberSession({ models, memory: stores.memory, onError }, session, signal),
+      rememberSession({ models, memory: stores.memory, history: stores.history, onError }, session, signal),
     onError,
   });
   storage.outbox.events.on('finalized', ({ projectId, sessionId, callId, release, endReason, ...data }) =>

@@ -4,19 +4,12 @@ import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { DAY_MS } from '../../base/values/clock.ts';
-import type { Call } from '../call.ts';
+import type { BilledLeg, Call } from '../call.ts';
 import type { CallMetrics, RefusalReason } from '../callMetrics.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
 import type { TrunkStore } from '../trunks/trunkStore.ts';
 import { destinationRefusal, domainRefusal, isSipUri } from './destinations.ts';
 import { callCostMillionths, MILLIONTHS_PER_UNIT, MS_PER_MINUTE, type ProjectUsage } from './projectUsage.ts';
-
-/** A leg that the project pays for. */
-export interface BilledLeg {
-  /** A number, or a SIP URI. */
-  readonly to: string;
-  readonly talkTimeMs: number;
-}
 
 export interface CallLimiterDeps {
   readonly projects: ProjectStore;

@@ -22,14 +22,22 @@ export const MILLIONTHS_PER_UNIT = 1_000_000;
 export const MS_PER_MINUTE = 60_000;
 
 /**
- * The cost of talk time at the rate with the longest prefix that matches the destination; 0 when none matches.
+ * The cost of talk time by {@link carrierRate}; 0 when no rate matches.
  *
- * @param to - A number, or a SIP URI with a number in it. An unreadable one has the rate of the prefix `+`.
  * @returns Whole millionths of the currency.
  */
 export function callCostMillionths(rates: CallLimits['rates'], to: string, talkTimeMs: number): number {
+  const perMinute = carrierRate(rates, to) ?? 0;
+  return Math.round((perMinute * MILLIONTHS_PER_UNIT * talkTimeMs) / MS_PER_MINUTE);
+}
+
+/**
+ * The price of a minute by the longest prefix that matches the destination; undefined when none matches.
+ *
+ * @param to - A number, or a SIP URI with a number in it. An unreadable one has the rate of the prefix `+`.
+ */
+export function carrierRate(rates: CallLimits['rates'], to: string): number | undefined {
   const number = parseDestination(to);
   const matching = rates.filter(({ prefix }) => prefix === '+' || number?.startsWith(prefix));
-  const [longest] = matching.sort((one, other) => other.prefix.length - one.prefix.length);
-  return Math.round(((longest?.perMinute ?? 0) * MILLIONTHS_PER_UNIT * talkTimeMs) / MS_PER_MINUTE);
+  return matching.sort((one, other) => other.prefix.length - one.prefix.length)[0]?.perMinute;
 }

@@ -36,6 +36,8 @@ export interface CallFinisherDeps {
     at: Date,
   ) => Promise<void>;
   readonly usage: UsageCounter;
+  /** Prices the call's session with the call; may be repeated. */
+  readonly updateCost: (instanceId: string) => Promise<void>;
   /** Settles the contact of a campaign that the call was placed for; may be repeated. */
   readonly settleContact: (call: Call) => Promise<void>;
   /** Publishes live events; undefined when the service publishes none. */
@@ -48,8 +50,8 @@ export interface CallFinisherDeps {
 type CallKey = Pick<Call, 'projectId' | 'id'>;
 
 /**
- * Ends calls, in this order: the stored call, its lock and slots, its campaign's contact, its session, then the facts for its webhooks. Every
- * step may be repeated, so that after a crash any node starts again at the first one; the call is marked as settled
+ * Ends calls, in this order: the stored call, its lock and slots, its campaign's contact, its session and what it cost,
+ * then the facts for its webhooks. Every step may be repeated, so that after a crash any node starts again at the first one; the call is marked as settled
  * after the last.
  */
 export class CallFinisher {
@@ -95,10 +97,11 @@ export class CallFinisher {
 
   /** Does what is left to do for an ended call. */
   async settle(call: Call): Promise<void> {
-    const { places, sessions, recordFact, settleContact, now, calls } = this.#deps;
+    const { places, sessions, recordFact, settleContact, updateCost, now, calls } = this.#deps;
     await places.release(call);
     if (call.campaignId !== null) await settleContact(call);
     await sessions.end(call);
+    await updateCost(call.instanceId);
     await recordFact(call.instanceId, 'call.ended', new Date(call.endedAt ?? now()));
     if (expectsRecording(call)) {
       // Continued by completeRecording.

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/values/clock.ts';
-import type { Call } from '../call.ts';
-import type { BilledLeg, CallLimiter } from '../limits/callLimiter.ts';
+import type { BilledLeg, Call } from '../call.ts';
+import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { CallPlaces } from '../limits/callPlaces.ts';
 import type { NodeCalls } from '../nodes/nodeCalls.ts';
 import type { TrunkChannel } from '../trunks/trunkSlots.ts';

@@ -105,7 +105,9 @@ export class RunningCall {
   ): Promise<void> {
     await this.#leases.stop();
     const mediaSamples = samples.samples.length > 0 ? samples : undefined;
-    const end = { ...result, endedAt, mediaQuality: media?.quality ?? null, mediaSamples };
+    const { transfers = [], participants = [] } = this.live.billedLegs;
+    const legs = [...transfers, ...participants];
+    const end = { ...result, endedAt, mediaQuality: media?.quality ?? null, mediaSamples, legs };
     await this.#writer.run(
       () => this.#deps.calls.end(this.#call, end, media?.recording),
       'ended call not stored, retrying',

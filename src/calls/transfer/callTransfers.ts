@@ -1,9 +1,8 @@
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
-import { type Call, customerNumber } from '../call.ts';
+import { type BilledLeg, type Call, customerNumber } from '../call.ts';
 import { callPolicy } from '../callPolicy.ts';
-import type { BilledLeg } from '../limits/callLimiter.ts';
 import type { CallEvent } from '../runner/callMachine.ts';
 import type { CallTelemetry } from '../runner/callTelemetry.ts';
 import type { CallWriter } from '../runner/callWriter.ts';

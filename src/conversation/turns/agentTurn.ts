@@ -1,3 +1,4 @@
+import type { UsageTally } from '../../agents/cost/usage.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
@@ -55,6 +56,8 @@ export interface AgentTurnDeps<Speech extends AnswerSpeech> {
   readonly session: NewSession;
   /** Variables from the stream, for a new session. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** @see TurnRequest.tally */
+  readonly tally?: UsageTally | undefined;
   /** Opens what the next answer is said with. */
   readonly openSpeech: (events: AnswerSpeechEvents) => Speech;
   /** @see SpokenDelivery.speakingModel */
@@ -216,12 +219,13 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
   }
 
   #turnRequest(): TurnRequest {
-    const { clock, onSession, speakingModel, variables } = this.#deps;
+    const { clock, onSession, speakingModel, variables, tally } = this.#deps;
     const { input, history } = this.#request;
     const { firstVoicedMs, lastVoicedMs } = this.timestamps;
     const beganAtMs = speechEndEpochMs(this.timestamps, clock.monotonicMs(), clock.now());
     return {
       input,
+      tally,
       delivery: {
         onSession,
         onNode: (current, hasSpokenFor) => this.#onNode(current, hasSpokenFor),

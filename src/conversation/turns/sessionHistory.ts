@@ -1,3 +1,4 @@
+import { isNone, type UsageTally } from '../../agents/cost/usage.ts';
 import { isUnavailable } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { HeardSpeech, HistoryStore } from '../../engine/history/historyStore.ts';
@@ -5,7 +6,7 @@ import type { HistoryEventType } from '../../engine/session/session.ts';
 import type { ExternalMessage } from '../../engine/turn/turn.ts';
 
 export interface SessionHistoryDeps {
-  readonly historyStore: Pick<HistoryStore, 'addEvents' | 'addMessages' | 'addHeard'>;
+  readonly historyStore: Pick<HistoryStore, 'addEvents' | 'addMessages' | 'addHeard' | 'addUsage'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string) => void;
 }
@@ -43,6 +44,12 @@ export class SessionHistory {
   /** Adds what the session has heard, in this voice session, to what it tells at its end. */
   addHeard(heard: HeardSpeech): void {
     this.#add((instanceId) => this.#deps.historyStore.addHeard(instanceId, heard));
+  }
+
+  /** Adds what the session has used since its last turn was stored. */
+  addUsage(tally: UsageTally): void {
+    const used = tally.take();
+    if (!isNone(used)) this.#add((instanceId) => this.#deps.historyStore.addUsage(instanceId, used));
   }
 
   /** @param instanceId - Empty for a session that its first turn is about to create. */

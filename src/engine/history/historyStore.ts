@@ -1,3 +1,5 @@
+import type { SessionCost } from '../../agents/cost/rates.ts';
+import type { Amounts, SessionUsage } from '../../agents/cost/usage.ts';
 import type { Page, PageOf } from '../../base/values/page.ts';
 import type { ReleaseName } from '../../base/values/releaseName.ts';
 import type { Channel, HistoryEvent, SessionMessage } from '../session/session.ts';
@@ -25,8 +27,15 @@ export interface HistorySummary {
   readonly durationMs: number | null;
   readonly messageCount: number;
   readonly callId?: string;
+  /** Null before the end, and where there were no rates. */
+  readonly cost: SessionCost | null;
   /** Played by a test. */
   readonly test?: true;
+}
+
+export interface SessionSpending {
+  readonly usage: SessionUsage;
+  readonly cost: SessionCost | null;
 }
 
 export interface HistoryDetail extends Omit<HistorySummary, 'messageCount' | 'durationMs'> {
@@ -37,6 +46,7 @@ export interface HistoryDetail extends Omit<HistorySummary, 'messageCount' | 'du
   readonly missingVariables?: readonly string[];
   readonly evaluation?: Evaluation | undefined;
   readonly analysis?: Analysis | undefined;
+  readonly usage: SessionUsage;
 }
 
 export interface HistoryStats {
@@ -84,4 +94,10 @@ export interface HistoryStore {
   addMessages(instanceId: string, messages: readonly SessionMessage[]): Promise<void>;
   /** Adds to what a live or ended session has heard, which its event `session_ended` tells. */
   addHeard(instanceId: string, heard: HeardSpeech): Promise<void>;
+  /** What sessions have used and cost, by instance. */
+  spendings(instanceIds: readonly string[]): Promise<ReadonlyMap<string, SessionSpending>>;
+  /** Prices an ended session by the rates at its end, with its call as far as that is known. May be repeated. */
+  updateCost(instanceId: string): Promise<void>;
+  /** Adds to what a live or ended session has used; the cost of an ended one follows. */
+  addUsage(instanceId: string, used: Amounts): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { sumOf } from '../../agents/cost/usage.ts';
 import { CONTEXT_BUDGET_TOKENS, messageTokens } from '../history/contextWindow.ts';
 import { askForSummary, questionAt } from '../prompt/questions.ts';
 import { type Session, type SessionState, withMessages } from '../session/session.ts';
@@ -19,10 +20,19 @@ export interface SummaryDeps {
 export async function summariseIfDue(deps: SummaryDeps, turn: TurnContext, session: Session): Promise<void> {
   const upTo = dueForSummary(session.state);
   if (upTo === 0) return;
+  const { tally } = turn.usage;
   try {
     const text = await askForSummary(questionAt(turn, undefined));
-    const state = withMessages({ ...session.state, summary: { text, upTo } }, []);
-    await deps.sessions.saveTurn({ ...session, turn: session.turn + 1, state }, { messages: [], events: [] });
+    const used = tally.take();
+    const usage = sumOf(session.state.usage ?? {}, used);
+    const state = withMessages({ ...session.state, usage, summary: { text, upTo } }, []);
+    const history = { messages: [], events: [], used };
+    await deps.sessions
+      .saveTurn({ ...session, turn: session.turn + 1, state }, history)
+      .catch((error: unknown) => {
+        tally.add(used);
+        throw error;
+      });
   } catch (error) {
     deps.onError(error, 'conversation not summarised');
   }

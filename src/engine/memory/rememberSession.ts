@@ -4,6 +4,7 @@ import { askForSummary } from '../prompt/questions.ts';
 import type { SessionMessage } from '../session/session.ts';
 import { chosenChat, type ModelChoice, UsageMeter } from '../turn/turnContext.ts';
 import { customerOf, type MemoryStore } from './customerMemory.ts';
+import { type AfterwardsDeps, reportAfterwards } from './usageAfterwards.ts';
 
 const LONGEST_MEMORY_CHARACTERS = 4_000;
 
@@ -19,21 +20,22 @@ export interface EndedSession {
   readonly phoneNumber?: string | undefined;
 }
 
-export interface RememberDeps {
+export interface RememberDeps extends AfterwardsDeps {
   readonly models: ModelChoice;
   readonly memory: MemoryStore;
-  readonly onError: (error: unknown, what: string) => void;
 }
 
 /** Adds a session to the customer's memory. Never rejects: a failure leaves the memory as it was. */
 export async function rememberSession(
-  { models, memory, onError }: RememberDeps,
+  deps: RememberDeps,
   session: EndedSession,
   signal: AbortSignal,
 ): Promise<void> {
+  const { models, memory, onError } = deps;
   const { projectId, instanceId, release, messages, variables, phoneNumber } = session;
   const customer = release.agent.memoryEnabled ? customerOf(variables, phoneNumber) : undefined;
   if (customer === undefined || messages.length === 0) return;
+  const usage = new UsageMeter();
   try {
     const known = await memory.find(projectId, customer);
     const before = known
@@ -42,7 +44,7 @@ export async function rememberSession(
     const summary = await askForSummary({
       access: {
         ...chosenChat(models, projectId, release.agent, undefined),
-        usage: new UsageMeter(),
+        usage,
         signal,
       },
       messages: [...before, ...contextMessages({ messages, summary: null })],
@@ -52,5 +54,7 @@ export async function rememberSession(
     await memory.keep(projectId, customer, text.slice(0, LONGEST_MEMORY_CHARACTERS), instanceId);
   } catch (error) {
     onError(error, 'customer memory not updated');
+  } finally {
+    await reportAfterwards(deps, session, usage);
   }
 }

@@ -130,7 +130,7 @@ export async function askForText(
       if (event.type === 'text') text += event.text;
       if (event.type === 'thought') text = '';
       if (event.type === 'end') {
-        usage.add(event.usage);
+        usage.add(event);
         ({ model } = event);
       }
       if (text.length > MAX_ANSWER_CHARACTERS) throw tooLong();

@@ -1,4 +1,5 @@
 import type { ExecutionMode } from '../../agents/agentConfig.ts';
+import type { Amounts, ModelUsage } from '../../agents/cost/usage.ts';
 import type { ToolMock } from '../../agents/testSuites/testCase.ts';
 import { toReleaseName } from '../../base/values/releaseName.ts';
 
@@ -52,6 +53,8 @@ export interface SessionMessage {
   readonly heard?: 'estimated' | 'reported';
   /** Everything that the model wrote, where the customer heard less. */
   readonly generatedText?: string;
+  /** The tokens of the turn’s model requests, by model; where its endpoint reports them. */
+  readonly usage?: readonly ModelUsage[];
   /** Calls of the pathway’s own tools with their results, and instructions: for the model’s context, not for the transcript. */
   readonly internal?: true;
 }
@@ -192,6 +195,8 @@ export interface SessionState {
   readonly memory: string | null;
   /** The session's call, as known at its start; undefined without one. */
   readonly call?: CallFacts;
+  /** What was used in the turns that are stored. Default: nothing. */
+  readonly usage?: Amounts;
   /** The node at which the pathway begins, instead of its start node. */
   readonly startNodeId?: string;
   /** The text that is said instead of the first node's words; undefined once it was said. */

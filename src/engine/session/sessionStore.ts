@@ -1,4 +1,5 @@
 import type { WebhookEventName } from '../../agents/agentConfig.ts';
+import type { Amounts } from '../../agents/cost/usage.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Page, PageOf } from '../../base/values/page.ts';
 import type { Analysis } from '../history/sessionResults.ts';
@@ -15,6 +16,8 @@ export interface FoundSession {
 export interface TurnHistory {
   readonly messages: readonly SessionMessage[];
   readonly events: readonly HistoryEvent[];
+  /** What the session used since the last turn; the state has it too. */
+  readonly used?: Amounts;
 }
 
 /** The post-session work that becomes due when a session ends; stored in the same transaction. */

@@ -331,7 +331,7 @@ function isSpokenByModel(event: ChatEvent): boolean {
 function textOf(event: ChatEvent, calls: ToolCallEvent[], usage: UsageMeter): string {
   if (event.type === 'text') return event.text;
   if (event.type === 'tool_call') calls.push(event);
-  if (event.type === 'end') usage.add(event.usage);
+  if (event.type === 'end') usage.add(event);
   return '';
 }
 

@@ -1,3 +1,4 @@
+import { type Amounts, isNone, modelUsages, sumOf } from '../../agents/cost/usage.ts';
 import { RESERVED_VARIABLES } from '../../agents/fields.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { omitUndefined } from '../../base/values/omitUndefined.ts';
@@ -31,6 +32,10 @@ export interface TurnOutcome {
   readonly delivered?: Delivered | undefined;
   /** {@link TurnRequest.digest} */
   readonly digest?: string | undefined;
+  /** What the turn's model requests used. */
+  readonly amounts: Amounts;
+  /** {@link TurnHistory.used} */
+  readonly used: Amounts;
 }
 
 /** Records a turn while it runs, so that it can be stored whole or in part. */
@@ -246,12 +251,15 @@ export class Journal {
   }
 
   /** Closes the journal; returns what to store of the turn. */
-  close({ hasSpoken, interrupted, delivered, digest }: TurnOutcome): {
+  close({ hasSpoken, interrupted, delivered, digest, amounts, used }: TurnOutcome): {
     readonly session: Session;
     readonly history: TurnHistory;
   } {
     for (const { type, data } of delivered?.events ?? []) this.event(type, data);
-    const answer = this.#answer(interrupted || delivered?.interrupted === true, delivered);
+    const usage = modelUsages(amounts);
+    const answer = this.#answer(interrupted || delivered?.interrupted === true, delivered).map((message) =>
+      usage.length === 0 ? message : { ...message, usage },
+    );
     const messages = [...this.#added.map(({ message }) => message), ...answer];
     const wasHeard = delivered === undefined || delivered.text !== '' || this.#said === '';
     const { greeting: _said, ...state } = this.#session.state;
@@ -271,11 +279,12 @@ export class Journal {
         hasSpoken: hasSpoken && wasHeard,
         route: this.#route,
         pendingToolCalls: this.#callerCalls,
+        usage: isNone(used) ? state.usage : sumOf(state.usage ?? {}, used),
         ...(this.#latestInstruction === 0 ? {} : { latestInstruction: this.#latestInstruction }),
         ...(this.#greeting === undefined ? {} : { greeting: this.#greeting }),
       },
     };
-    return { session, history: { messages, events: this.#events } };
+    return { session, history: { messages, events: this.#events, used } };
   }
 
   #answer(interrupted: boolean, delivered?: Delivered): SessionMessage[] {

@@ -3,7 +3,7 @@ import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import { runPathway } from '../pathway/runPathway.ts';
 import { walkHistory } from '../pathway/walkHistory.ts';
 import { type HistoryEventType, type Session, withMessages } from '../session/session.ts';
-import { recordLateTurn, type TurnStore } from '../session/sessionStore.ts';
+import { recordLateTurn, type TurnHistory, type TurnStore } from '../session/sessionStore.ts';
 import { TurnCancelledError } from './delivery.ts';
 import type { TurnDone } from './turn.ts';
 import type { TurnContext } from './turnContext.ts';
@@ -72,7 +72,7 @@ async function storeBroken(deps: StoreTurnDeps, turn: TurnContext, error: unknow
 
 /** Waits until the answer is delivered, and stores what was. @throws The signal's reason when it was cancelled. */
 async function storeDelivered(
-  { sessions }: StoreTurnDeps,
+  deps: StoreTurnDeps,
   turn: TurnContext,
   hasSpoken: boolean,
   interrupted: boolean,
@@ -85,43 +85,76 @@ async function storeDelivered(
     interrupted,
     delivered,
     digest: turn.request.digest,
+    amounts: turn.usage.amounts,
+    used: turn.usage.tally.take(),
   });
   turn.events.answered(history.messages, delivered);
-  await sessions.saveTurn(session, history).catch(async (error: unknown) => {
-    await recordLateTurn(sessions, session, history, error);
-    throw error;
-  });
+  const rejection = await storeTurn(deps, turn, session, history);
+  if (rejection !== undefined) throw rejection;
   return session;
 }
 
 /** Stores a turn without an answer. The conversation stays where it was, so that the request can be sent again. */
-async function storeUnanswered({ sessions, onError }: StoreTurnDeps, turn: TurnContext): Promise<void> {
-  const { session, journal, request } = turn;
+async function storeUnanswered(deps: StoreTurnDeps, turn: TurnContext): Promise<void> {
+  const { session, journal, request, usage } = turn;
   const isSpoken = request.delivery !== undefined;
   const delivered = request.delivery?.heardSoFar() ?? { text: '', interrupted: false };
   const { hasSpoken } = session.state;
-  const { session: closed, history: whole } = journal.close({ hasSpoken, interrupted: false, delivered });
+  const { session: closed, history: whole } = journal.close({
+    hasSpoken,
+    interrupted: false,
+    delivered,
+    amounts: usage.amounts,
+    used: usage.tally.take(),
+  });
   const said = isSpoken ? whole.messages.filter(({ role }) => role === 'user' || role === 'system') : [];
   const fillers = delivered.text === '' ? [] : whole.messages.slice(-1);
   const messages = [...said, ...fillers];
   turn.events.answered(fillers, delivered);
   const history = {
+    ...whole,
     messages,
     events: whole.events.filter(
       ({ type }) => LASTING_EVENTS.has(type) || (isSpoken && CUSTOMER_EVENTS.has(type)),
     ),
   };
   const { latestInstruction } = isSpoken ? closed.state : session.state;
-  const state = { ...withMessages(session.state, messages), ...omitUndefined({ latestInstruction }) };
+  const kept = { latestInstruction, usage: closed.state.usage };
+  const state = { ...withMessages(session.state, messages), ...omitUndefined(kept) };
   // A new session is found by the request that began it, when that is sent again.
   const digest = session.digest ?? request.digest ?? null;
   const next: Session = { ...session, turn: session.turn + 1, state, digest };
   try {
-    await sessions.saveTurn(next, history).catch(async (error: unknown) => {
-      if (await recordLateTurn(sessions, next, history, error)) throw error;
-    });
+    await storeTurn(deps, turn, next, history);
   } catch (error) {
-    onError(error, 'failed turn not stored');
+    deps.onError(error, 'failed turn not stored');
+  }
+}
+
+/**
+ * Stores a turn. What it used is stored later where the turn is not.
+ *
+ * @returns The rejection of a turn whose session has ended meanwhile, and to whose history it was added.
+ * @throws {CallwayError} When it is not stored.
+ */
+async function storeTurn(
+  { sessions }: StoreTurnDeps,
+  { usage }: TurnContext,
+  session: Session,
+  history: TurnHistory,
+): Promise<unknown> {
+  try {
+    await sessions.saveTurn(session, history);
+    return undefined;
+  } catch (error) {
+    let isKept = false;
+    try {
+      isKept = (await recordLateTurn(sessions, session, history, error)) === undefined;
+    } finally {
+      if (!isKept) usage.tally.add(history.used ?? {});
+    }
+    if (!isKept) throw error;
+    return error;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { UsageTally } from '../../agents/cost/usage.ts';
 import type { TransferOutcome, TransferRequest } from '../../agents/transferOptions.ts';
 import type { ResponseFormat, SpokenAnswer } from '../../models/ports/chatModel.ts';
 import type { ToolDefinition } from '../../models/ports/toolDefinition.ts';
@@ -106,6 +107,11 @@ export interface TurnRequest {
   readonly beganAtMs?: number;
   /** When the customer began to speak, in ms since the Unix epoch; undefined when nothing was spoken. */
   readonly spokenFromMs?: number;
+  /**
+   * What the session has used since a turn was stored, which this one adds to and stores: that of turns that are not
+   * stored, and of speech. Its owner stores the rest. Default: only what this turn uses.
+   */
+  readonly tally?: UsageTally | undefined;
   /** The delivery of channels that speak the answer. Default: what is said counts as delivered. */
   readonly delivery?: SpokenDelivery;
 }

@@ -1,5 +1,6 @@
 import type { AgentConfig, ExecutionMode } from '../../agents/agentConfig.ts';
 import { type ChatConfig, chatOf } from '../../agents/chat/chatConfig.ts';
+import { type Amounts, chatAmounts, sumOf, UsageTally } from '../../agents/cost/usage.ts';
 import { createGraph, type PathwayGraph } from '../../agents/pathway/graph.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import {
@@ -14,7 +15,7 @@ import type { ComputeShare, ComputeShares } from '../../base/async/computeShares
 import type { Clock } from '../../base/values/clock.ts';
 import { localDate, localMoment } from '../../base/values/localDate.ts';
 import type { ChatMessage } from '../../models/ports/chatMessage.ts';
-import type { ChatModel, ChatRequest, Usage } from '../../models/ports/chatModel.ts';
+import type { ChatModel, ChatRequest, EndEvent } from '../../models/ports/chatModel.ts';
 import { contextMessages } from '../history/contextWindow.ts';
 import type { PromptPrefixes, Render } from '../prompt/prompts.ts';
 import type { TemplateProblem, TemplateReports } from '../prompt/templateReports.ts';
@@ -93,9 +94,20 @@ export interface ModelAccess {
 export class UsageMeter {
   /** The model that answered last, where it is not the chosen one. */
   model: string | undefined;
+  /** What the session has used and not stored yet, this usage included. */
+  readonly tally: UsageTally;
   #total: TurnUsage = { modelCalls: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0 };
+  #amounts: Amounts = {};
 
-  add({ promptTokens = 0, completionTokens = 0 }: Partial<Usage> = {}): void {
+  constructor(tally = new UsageTally()) {
+    this.tally = tally;
+  }
+
+  add({ model, usage, isCounted }: Pick<EndEvent, 'model' | 'usage' | 'isCounted'>): void {
+    const { promptTokens = 0, completionTokens = 0 } = usage ?? {};
+    const amounts = usage ? chatAmounts(model, usage) : {};
+    this.#amounts = sumOf(this.#amounts, amounts);
+    if (!isCounted) this.tally.add(amounts);
     const total = this.#total;
     this.#total = {
       modelCalls: total.modelCalls + 1,
@@ -107,6 +119,11 @@ export class UsageMeter {
 
   get total(): TurnUsage {
     return this.#total;
+  }
+
+  /** The tokens by model. */
+  get amounts(): Amounts {
+    return this.#amounts;
   }
 }
 
@@ -166,7 +183,7 @@ export interface TurnContext extends TurnStart, ModelAccess {
 }
 
 export function createTurnContext(deps: TurnDeps, start: TurnStart): TurnContext {
-  const { session, release, journal, trace } = start;
+  const { session, release, request, journal, trace } = start;
   const { currentNodeId: nodeId, startNodeId } = session.state;
   const graph = createGraph(release.pathway, startNodeId);
   const timeZone = release.agent.timezone ?? 'UTC';
@@ -191,7 +208,7 @@ export function createTurnContext(deps: TurnDeps, start: TurnStart): TurnContext
     deps,
     graph,
     ...chosenChat(deps.models, session.projectId, release.agent, graph.node(nodeId ?? '')),
-    usage: new UsageMeter(),
+    usage: new UsageMeter(request.tally),
     startSpan: (request, provider) => trace.startModelSpan(provider, request),
     today: localDate(timeZone, atMs),
     now: localMoment(timeZone, atMs),

@@ -38,6 +38,7 @@ import { projectStore } from './projects/projects.ts';
 import { quotaStore } from './projects/quotas.ts';
 import { usageStore } from './projects/usage.ts';
 import { widgetTokenStore } from './projects/widgetTokens.ts';
+import { ratesStore } from './results/rates.ts';
 import { createNumberDigests, type NumberDigests } from './secrets/numberDigests.ts';
 import { createSecretFields, type SecretFields } from './secrets/secretFields.ts';
 import { customerStore } from './sessions/customers.ts';
@@ -90,6 +91,7 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     projects: projectStore(database),
     quotas: quotaStore(database),
     usage: usageStore(database),
+    rates: ratesStore(database),
     apiKeys: apiKeyStore(database),
     widgetTokens: widgetTokenStore(database),
     audit: auditStore(database),

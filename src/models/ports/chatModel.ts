@@ -129,11 +129,13 @@ export interface ToolCallEvent {
   readonly arguments: string;
 }
 
-interface EndEvent {
+export interface EndEvent {
   readonly type: 'end';
   readonly finishReason: FinishReason;
   /** The usage; undefined when the endpoint does not report it. */
-  readonly usage?: Usage;
+  readonly usage?: Usage | undefined;
+  /** The session counts the usage already, with that of cancelled answers. */
+  readonly isCounted?: true;
   /** The model that answered, by its own name. */
   readonly model: string;
 }

@@ -10,6 +10,8 @@ export const NO_RESULT = 'No result.';
 export interface SpeechToSpeech {
   /** The engine's name in the settings of agents. */
   readonly name: string;
+  /** The model's name. */
+  readonly model: string;
   /** The sample rate of the model's speech. */
   readonly sampleRateHz: SampleRateHz;
   /** Connects at once. Never throws: a connection that cannot be made reports `failed`. */
@@ -41,7 +43,7 @@ export interface SpeechToSpeechConnection {
   discard(): void;
   /** Asks for an answer. Its speech, texts and tool calls follow, and then `done`. */
   answer(request: SpeechToSpeechRequest): void;
-  /** Cancels the answer. No further events of it follow. */
+  /** Cancels the answer. No further events of it follow, but its usage where the vendor tells it. */
   cancel(): void;
   /** Cuts the speech to the part that the person has heard. */
   truncate(speechId: string, heardMs: number): void;
@@ -84,5 +86,7 @@ export type SpeechToSpeechEvent =
   | { readonly type: 'calling' }
   | { readonly type: 'tool_call'; readonly call: Omit<ToolCallEvent, 'type' | 'index'> }
   | { readonly type: 'done'; readonly usage?: Usage | undefined }
+  /** The usage of an answer that was cancelled. */
+  | { readonly type: 'usage'; readonly usage: Usage }
   /** The connection is lost, or was refused. */
   | { readonly type: 'failed'; readonly error: ModelError };

@@ -1,3 +1,4 @@
+import type { Amounts } from '../../agents/cost/usage.ts';
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
 import type { SpeechConfig } from '../../agents/speech/speechConfig.ts';
 import type { Breakers } from '../failover/circuitBreaker.ts';
@@ -9,10 +10,13 @@ import type { Synthesizer } from '../ports/synthesizer.ts';
 /** Finds the vendors that an agent or a node names. */
 export interface SpeechProviders {
   /** Opens the providers of one call, with the credentials that the project has now. */
-  open(projectId: string, onFallback: (fallback: ProviderFallback) => void): CallProviders;
+  open(projectId: string, onFallback: (fallback: ProviderFallback) => void, onUsed: OnUsed): CallProviders;
   /** The vendors of the settings, which count what they do for the project. */
-  counted(projectId: string, vendors: SpeechVendors): SpeechVendors;
+  counted(projectId: string, vendors: SpeechVendors, onUsed: OnUsed): SpeechVendors;
 }
+
+/** Tells what vendors have done, on any credentials. */
+export type OnUsed = (used: Amounts) => void;
 
 export interface SpeechVendors {
   readonly speechToText: Recognizer;
@@ -56,7 +60,7 @@ export interface ProviderFallback {
 /** Finds the speech-to-speech models that an agent or a node names. */
 export interface SpeechEngines {
   /** Opens the engines of one call, with the credentials that the project has now. */
-  open(projectId: string): CallEngines;
+  open(projectId: string, onUsed: OnUsed): CallEngines;
 }
 
 export interface CallEngines {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { UsageCounter } from '../../agents/accounts/usage.ts';
+import { chatAmounts } from '../../agents/cost/usage.ts';
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
 import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
 import type { Clock } from '../../base/values/clock.ts';
@@ -13,7 +14,7 @@ import { skippedError } from '../ports/modelError.ts';
 import { engineCredentialName } from '../ports/providerNames.ts';
 import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
 import type { Credentials, ProviderOptions } from '../providerOptions.ts';
-import type { CallEngines, SpeechEngines } from './callProviders.ts';
+import type { CallEngines, OnUsed, SpeechEngines } from './callProviders.ts';
 import { VendorCache } from './vendorCache.ts';
 
 export interface SpeechEnginesDeps {
@@ -51,7 +52,7 @@ export class SelectedSpeechEngines implements SpeechEngines {
     this.#breakers = createBreakers(deps.clock);
   }
 
-  open(projectId: string): CallEngines {
+  open(projectId: string, onUsed: OnUsed): CallEngines {
     const { usage } = this.#deps;
     const keys = new Set<string>();
     return {
@@ -62,8 +63,11 @@ export class SelectedSpeechEngines implements SpeechEngines {
         const vendor = await this.#vendors.use(key, () => this.#create(config, access));
         if (keys.has(key)) this.#vendors.release(key);
         keys.add(key);
-        const count = (tokens: number) => usage.add(projectId, { installationTokens: tokens });
-        const model = access.owner === 'project' ? vendor : countedEngine(vendor, count);
+        const model = countedEngine(vendor, (tokens) => {
+          onUsed(chatAmounts(vendor.model, tokens));
+          if (access.owner === 'installation')
+            usage.add(projectId, { installationTokens: tokens.totalTokens });
+        });
         const { provider } = config;
         const metrics = this.#deps.metrics('speech_to_speech', provider, access.owner);
         return { model, name: provider, breaker: key, metrics };

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { UsageCounter } from '../../agents/accounts/usage.ts';
+import { speechAmounts } from '../../agents/cost/usage.ts';
 import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
 import type { RecognitionChoice, SynthesisChoice } from '../../agents/speech/speechConfig.ts';
 import type { Clock } from '../../base/values/clock.ts';
@@ -19,7 +20,13 @@ import type { Credentials, ProviderOptions } from '../providerOptions.ts';
 import { createBatchChain } from '../recognition/batchChain.ts';
 import { createRecognizerChain } from '../recognition/recognizerChain.ts';
 import { withStreamedSynthesisMetrics, withSynthesisMetrics } from '../speechMetrics.ts';
-import type { CallProviders, ProviderFallback, SpeechProviders, SpeechVendors } from './callProviders.ts';
+import type {
+  CallProviders,
+  OnUsed,
+  ProviderFallback,
+  SpeechProviders,
+  SpeechVendors,
+} from './callProviders.ts';
 import { withOwnHints, withOwnSpeed } from './fallbackVendor.ts';
 import { VendorCache } from './vendorCache.ts';
 
@@ -70,7 +77,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
     this.#breakers = createBreakers(deps.clock);
   }
 
-  open(projectId: string, onFallback: (fallback: ProviderFallback) => void): CallProviders {
+  open(projectId: string, onFallback: (fallback: ProviderFallback) => void, onUsed: OnUsed): CallProviders {
     const used: string[] = [];
     let stored: Promise<readonly ProviderCredentials[]> | undefined;
     const ownCredentials = () => {
@@ -101,7 +108,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
         try {
           const vendor = await this.#vendors.use(key, () => make(choice, access));
           used.push(key);
-          found.push({ vendor, breaker, owner: access.owner });
+          found.push({ vendor, model: choice.model, breaker, owner: access.owner });
           if (left) tell(left, { name: choice.provider }, left.error);
           left = undefined;
         } catch (cause) {
@@ -125,9 +132,10 @@ export class SelectedSpeechProviders implements SpeechProviders {
           const recognizer = await this.#recognizer(choice, access);
           return choice === first ? recognizer : withOwnHints(recognizer, choice);
         });
-        const counted = (found as readonly Found<Recognizer>[]).map((one) =>
-          one.owner === 'project' ? one : { ...one, vendor: this.#countedRecognizer(projectId, one.vendor) },
-        );
+        const counted = (found as readonly Found<Recognizer>[]).map((one) => ({
+          ...one,
+          vendor: this.#countedRecognizer(projectId, one, onUsed),
+        }));
         return this.#recognizers(counted, report('recognition'));
       },
       synthesizers: async ({ synthesis, fallback }) => {
@@ -138,9 +146,9 @@ export class SelectedSpeechProviders implements SpeechProviders {
         const found = await find('tts', choices, async (choice, access) =>
           withOwnSpeed(await this.#synthesizer(choice, access), choice.speed),
         );
-        return (found as readonly Found<Synthesizer>[]).map(({ vendor, breaker, owner }) => {
-          const model = owner === 'project' ? vendor : this.#countedSynthesizer(projectId, vendor);
-          return { model, name: model.name, breaker };
+        return (found as readonly Found<Synthesizer>[]).map((one) => {
+          const model = this.#countedSynthesizer(projectId, one, onUsed);
+          return { model, name: model.name, breaker: one.breaker };
         });
       },
       ownDefaults: async () => {
@@ -161,10 +169,14 @@ export class SelectedSpeechProviders implements SpeechProviders {
     };
   }
 
-  counted(projectId: string, { speechToText, textToSpeech }: SpeechVendors): SpeechVendors {
+  counted(projectId: string, { speechToText, textToSpeech }: SpeechVendors, onUsed: OnUsed): SpeechVendors {
+    const { recognition, synthesis } = this.#deps.defaults;
+    const owner = 'installation';
+    const heardBy = { vendor: speechToText, model: recognition.model, owner } as const;
+    const spokenBy = { vendor: textToSpeech, model: synthesis.model, owner } as const;
     return {
-      speechToText: this.#countedRecognizer(projectId, speechToText),
-      textToSpeech: this.#countedSynthesizer(projectId, textToSpeech),
+      speechToText: this.#countedRecognizer(projectId, heardBy, onUsed),
+      textToSpeech: this.#countedSynthesizer(projectId, spokenBy, onUsed),
     };
   }
 
@@ -172,18 +184,26 @@ export class SelectedSpeechProviders implements SpeechProviders {
     return this.#vendors.close();
   }
 
-  #countedRecognizer(projectId: string, recognizer: Recognizer): Recognizer {
-    const { usage } = this.#deps;
-    return countedRecognizer(recognizer, (heardMs) =>
-      usage.add(projectId, { installationRecognitionMs: heardMs }),
-    );
+  #countedRecognizer(
+    projectId: string,
+    { vendor, model, owner }: Counted<Recognizer>,
+    onUsed: OnUsed,
+  ): Recognizer {
+    return countedRecognizer(vendor, (heardMs) => {
+      onUsed(speechAmounts('recognitionMs', vendor.name, model, heardMs));
+      if (owner === 'installation') this.#deps.usage.add(projectId, { installationRecognitionMs: heardMs });
+    });
   }
 
-  #countedSynthesizer(projectId: string, synthesizer: Synthesizer): Synthesizer {
-    const { usage } = this.#deps;
-    return countedSynthesizer(synthesizer, (characters) =>
-      usage.add(projectId, { installationCharacters: characters }),
-    );
+  #countedSynthesizer(
+    projectId: string,
+    { vendor, model, owner }: Counted<Synthesizer>,
+    onUsed: OnUsed,
+  ): Synthesizer {
+    return countedSynthesizer(vendor, (characters) => {
+      onUsed(speechAmounts('synthesisCharacters', vendor.name, model, characters));
+      if (owner === 'installation') this.#deps.usage.add(projectId, { installationCharacters: characters });
+    });
   }
 
   #access(
@@ -258,10 +278,16 @@ interface Named {
   readonly name: string;
 }
 
-interface Found<Vendor> {
+/** A vendor whose work is counted. */
+interface Counted<Vendor> {
   readonly vendor: Vendor;
-  readonly breaker: string;
+  /** The model that was asked for; undefined for the vendor's own. */
+  readonly model: string | undefined;
   readonly owner: KeyOwner;
+}
+
+interface Found<Vendor> extends Counted<Vendor> {
+  readonly breaker: string;
 }
 
 /** Options belong to the provider that is named with them. */

@@ -7,6 +7,7 @@ import { localMoment } from '../../base/values/localDate.ts';
 import { wholeConversation } from '../../engine/history/contextWindow.ts';
 import type { Analysis, SessionResults } from '../../engine/history/sessionResults.ts';
 import type { EndedSession } from '../../engine/memory/rememberSession.ts';
+import { type AfterwardsDeps, reportAfterwards } from '../../engine/memory/usageAfterwards.ts';
 import { todayIs } from '../../engine/prompt/prompts.ts';
 import { askForText, parseJson } from '../../engine/prompt/questions.ts';
 import { analysisChat } from '../../engine/session/sessionEnding.ts';
@@ -31,11 +32,10 @@ const MAX_ASKED = 2;
 /** What the model is shown of an answer that does not fit. */
 const MAX_QUOTED_CHARACTERS = 4_000;
 
-export interface JudgeDeps {
+export interface JudgeDeps extends AfterwardsDeps {
   readonly models: ModelChoice;
   readonly schemas: SchemaChecker;
   readonly clock: Clock;
-  readonly onError: (error: unknown, what: string) => void;
 }
 
 interface Answered extends ReadAnswer {
@@ -97,13 +97,9 @@ async function ask(
   const message = `The model took longer than ${JUDGE_TIMEOUT_MS / 1000} s`;
   const late = new CallwayError('timeout', 'model_timeout', message);
   const timer = deps.clock.setTimer(() => abort(late), JUDGE_TIMEOUT_MS);
+  const usage = new UsageMeter();
   try {
-    return await askUntilItFits(deps, session, wanted, {
-      chat,
-      modelName,
-      usage: new UsageMeter(),
-      signal: limited,
-    });
+    return await askUntilItFits(deps, session, wanted, { chat, modelName, usage, signal: limited });
   } catch (error) {
     signal.throwIfAborted();
     deps.onError(error, 'session not judged');
@@ -111,6 +107,7 @@ async function ask(
   } finally {
     timer.cancel();
     unlink();
+    await reportAfterwards(deps, session, usage);
   }
 }
 

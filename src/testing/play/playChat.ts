@@ -105,7 +105,12 @@ function testEngine(deps: PlayerDeps, play: PlayRequest, sessions: TestSessions)
       clock,
       onEnded: () => undefined,
     }),
-    usage: { admit: async () => undefined, add: () => undefined },
+    usage: {
+      admit: async () => undefined,
+      add: () => undefined,
+      addUsage: async () => undefined,
+      updateCost: async () => undefined,
+    },
     makeId,
     onError,
   });

@@ -15,12 +15,12 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 };
 
-const count = z.number().optional();
+const count = z.number().nullish();
 const usage = z.object({
   input_tokens: count,
   output_tokens: count,
-  cache_read_input_tokens: z.number().nullish(),
-  cache_creation_input_tokens: z.number().nullish(),
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
 });
 const known = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_start'), message: z.object({ model: z.string(), usage }) }),
@@ -65,9 +65,7 @@ export class AnthropicDecoder implements StreamedResponse<ChatEvent> {
   #callCount = 0;
   #characters = 0;
   #model: string;
-  #promptTokens = 0;
-  #cachedTokens = 0;
-  #completionTokens = 0;
+  #usage: z.infer<typeof usage> = {};
   #stopReason: string | undefined;
   #isDone = false;
 
@@ -96,35 +94,27 @@ export class AnthropicDecoder implements StreamedResponse<ChatEvent> {
   finish(): ChatEvent[] {
     if (this.#stopReason === undefined) throw malformed('an answer that broke off');
     const reason = FINISH_REASONS[this.#stopReason] ?? 'stop';
-    const [promptTokens, completionTokens] = [this.#promptTokens, this.#completionTokens];
+    const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = this.#usage;
+    const cachedTokens = cache_read_input_tokens ?? 0;
+    const promptTokens = (input_tokens ?? 0) + cachedTokens + (cache_creation_input_tokens ?? 0);
+    const completionTokens = output_tokens ?? 0;
+    const totalTokens = promptTokens + completionTokens;
     return [
       {
         type: 'end',
         finishReason: reason,
         model: this.#model,
-        usage: {
-          promptTokens,
-          completionTokens,
-          totalTokens: promptTokens + completionTokens,
-          cachedTokens: this.#cachedTokens,
-        },
+        usage: { promptTokens, completionTokens, totalTokens, cachedTokens },
       },
     ];
   }
 
   #on(event: z.infer<typeof known>): ChatEvent[] {
     switch (event.type) {
-      case 'message_start': {
-        const {
-          input_tokens = 0,
-          cache_read_input_tokens,
-          cache_creation_input_tokens,
-        } = event.message.usage;
+      case 'message_start':
         this.#model = event.message.model;
-        this.#cachedTokens = cache_read_input_tokens ?? 0;
-        this.#promptTokens = input_tokens + this.#cachedTokens + (cache_creation_input_tokens ?? 0);
+        this.#noteUsage(event.message.usage);
         return [];
-      }
       case 'content_block_start':
         return this.#onBlock(event.index, event.content_block);
       case 'content_block_delta':
@@ -133,12 +123,18 @@ export class AnthropicDecoder implements StreamedResponse<ChatEvent> {
         return this.#onBlockEnd(event.index);
       case 'message_delta':
         this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
-        this.#completionTokens = event.usage?.output_tokens ?? this.#completionTokens;
+        this.#noteUsage(event.usage);
         return [];
       case 'message_stop':
         this.#isDone = true;
         return [];
     }
+  }
+
+  /** Later counts include earlier ones. Some gateways know those of the input only at the end. */
+  #noteUsage(told: z.infer<typeof usage> = {}): void {
+    const known = Object.entries(told).filter(([, tokens]) => tokens != null);
+    this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
   }
 
   #onBlock(

@@ -36,7 +36,10 @@ const serverMessage = z.object({
   usageMetadata: z
     .object({
       promptTokenCount: z.number().default(0),
+      toolUsePromptTokenCount: z.number().default(0),
+      cachedContentTokenCount: z.number().default(0),
       responseTokenCount: z.number().default(0),
+      thoughtsTokenCount: z.number().default(0),
       totalTokenCount: z.number().default(0),
     })
     .optional(),
@@ -125,8 +128,9 @@ function turn(role: 'user' | 'model', text: string) {
 
 export function usageOf(usage: NonNullable<ServerMessage['usageMetadata']>): Usage {
   return {
-    promptTokens: usage.promptTokenCount,
-    completionTokens: usage.responseTokenCount,
+    promptTokens: usage.promptTokenCount + usage.toolUsePromptTokenCount,
+    completionTokens: usage.responseTokenCount + usage.thoughtsTokenCount,
     totalTokens: usage.totalTokenCount,
+    cachedTokens: usage.cachedContentTokenCount,
   };
 }

@@ -54,6 +54,7 @@ export function createLiveSpeech(deps: LiveSpeechDeps): SpeechToSpeech {
   const connections = new Set<LiveConnection>();
   return {
     name: NAME,
+    model: deps.model,
     sampleRateHz: SPEECH_RATE_HZ,
     connect(options, onEvent) {
       const connection = new LiveConnection(deps, options, onEvent, () => connections.delete(connection));
@@ -250,6 +251,8 @@ class LiveConnection implements SpeechToSpeechConnection {
     if (!turnComplete && !interrupted) return;
     // The end of an interrupted turn may follow the interruption, when the next answer is awaited.
     if (!this.#isStale && this.#hasContent) this.#onDone();
+    if (this.#isStale && this.#usage) this.#onEvent({ type: 'usage', usage: this.#usage });
+    if (this.#isStale) this.#usage = undefined;
     this.#isStale = false;
   }
 

@@ -143,15 +143,20 @@ function readContent(content: unknown): string {
 function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined;
   const promptTokens = asCount(value.prompt_tokens);
-  const completionTokens = asCount(value.completion_tokens) ?? 0;
   if (promptTokens === undefined) return undefined;
+  const answeredTokens = asCount(value.completion_tokens) ?? 0;
+  const totalTokens = asCount(value.total_tokens) ?? promptTokens + answeredTokens;
   const details = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
-  const cachedTokens = asCount(details.cached_tokens);
   return {
     promptTokens,
-    completionTokens,
-    totalTokens: asCount(value.total_tokens) ?? promptTokens + completionTokens,
-    cachedTokens,
+    // Some endpoints, such as Google's and xAI's, leave the tokens of thoughts out of all but the total.
+    completionTokens: Math.max(answeredTokens, totalTokens - promptTokens),
+    totalTokens,
+    // DeepSeek's and Moonshot's names.
+    cachedTokens:
+      asCount(details.cached_tokens) ??
+      asCount(value.prompt_cache_hit_tokens) ??
+      asCount(value.cached_tokens),
   };
 }
 

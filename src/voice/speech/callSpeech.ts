@@ -1,3 +1,4 @@
+import type { UsageTally } from '../../agents/cost/usage.ts';
 import { isDefaultSpeech, type SpeechConfig } from '../../agents/speech/speechConfig.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { type Candidate, Failover, type OnFallback } from '../../models/failover/failover.ts';
@@ -23,7 +24,6 @@ export interface SessionSynthesis {
   readonly manner?: Pick<AgentVoice, 'speed' | 'pronunciations'> | undefined;
 }
 
-/** A voice as the configuration names it, and who does: `the agent` or `node “id”`. */
 /** The recognizers, voices and speech-to-speech models of one session. */
 export interface SessionSpeech extends SessionSynthesis {
   readonly speechToText: Recognizer;
@@ -31,8 +31,11 @@ export interface SessionSpeech extends SessionSynthesis {
   readonly callSpeech?: CallSpeech | undefined;
   /** The speech-to-speech models that agent and nodes name; undefined when there are none. */
   readonly engines?: CallEngines | undefined;
+  /** What all of them have done and is not stored yet. */
+  readonly tally: UsageTally;
 }
 
+/** A voice as the configuration names it, and who does: `the agent` or `node “id”`. */
 interface NamedVoice {
   readonly voice: string | undefined;
   readonly place: string;

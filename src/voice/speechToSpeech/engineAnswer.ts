@@ -9,12 +9,11 @@ const MAX_CALLS = 32;
 
 type AnswerEvent = Exclude<
   SpeechToSpeechEvent,
-  { readonly type: 'connected' | 'transcript' | 'transcript_lost' | 'failed' }
+  { readonly type: 'connected' | 'transcript' | 'transcript_lost' | 'usage' | 'failed' }
 >;
 
 export interface EngineAnswerDeps {
-  readonly engine: Pick<SpeechToSpeech, 'name' | 'sampleRateHz'>;
-  readonly model: string;
+  readonly engine: Pick<SpeechToSpeech, 'name' | 'model' | 'sampleRateHz'>;
   readonly truncate: (speechId: string, heardMs: number) => void;
 }
 
@@ -58,8 +57,14 @@ export class EngineAnswer {
         break;
       case 'done': {
         const finishReason = this.#calls > 0 ? 'tool_calls' : 'stop';
-        const usage = event.usage ? { usage: event.usage } : {};
-        this.#events.push({ type: 'end', finishReason, model: this.#deps.model, ...usage });
+        const { engine } = this.#deps;
+        this.#events.push({
+          type: 'end',
+          finishReason,
+          model: engine.model,
+          usage: event.usage,
+          isCounted: true,
+        });
         this.#end('done');
       }
     }

@@ -56,7 +56,6 @@ export class EngineConversation implements ChatModel {
   readonly name: string;
   readonly listening: EngineListening;
   readonly #deps: EngineConversationDeps;
-  readonly #model: string;
   readonly #known = new KnownConversation();
   #connected: Connected | undefined;
   #state: 'connecting' | 'ready' | 'lost' = 'connecting';
@@ -71,7 +70,6 @@ export class EngineConversation implements ChatModel {
   constructor(deps: EngineConversationDeps, config: EngineConfig) {
     this.#deps = deps;
     this.name = config.provider;
-    this.#model = config.model ?? config.provider;
     this.listening = new EngineListening({
       name: this.name,
       listener: () => (this.#state === 'lost' ? undefined : this.#connected?.connection),
@@ -118,7 +116,6 @@ export class EngineConversation implements ChatModel {
     signal.throwIfAborted();
     const answer = new EngineAnswer({
       engine: candidate.model,
-      model: this.#model,
       truncate: (speechId, heardMs) => this.#truncate(speechId, heardMs),
     });
     const abort = () => answer.fail(signal.reason);
@@ -187,6 +184,8 @@ export class EngineConversation implements ChatModel {
       case 'text':
         this.#known.said(event.text);
         break;
+      case 'usage':
+        return;
       default:
     }
     if (!this.#answer) return;

@@ -29,15 +29,18 @@ export async function servePartyStream(
   const { voiceActivity, historyStore, clock, onError } = deps;
   const { speechToText, callSpeech, synthesis, streamedSynthesis } = deps.speech;
   const { speech, language = DEFAULT_LANGUAGE, session, agentName, instanceId } = found;
+  const history = new SessionHistory({ historyStore, clock, onError });
+  history.onSession(instanceId);
   const hearing = { stream, closed, voiceActivity, speechToText, callSpeech, speech, clock, onError };
-  if (party.kind === 'listener') {
-    const history = new SessionHistory({ historyStore, clock, onError });
-    history.onSession(instanceId);
-    return await listen({ ...hearing, language: found.language }, history, party);
+  try {
+    if (party.kind === 'listener')
+      return await listen({ ...hearing, language: found.language }, history, party);
+    const voice = (await callSpeech?.synthesisFor(speech, language)) ?? { synthesis, streamedSynthesis };
+    const announcement = announcementOf(party, { session, agentName, language });
+    await new Briefing({ ...hearing, language, synthesis: voice }, party, announcement).run();
+  } finally {
+    history.addUsage(deps.speech.tally);
   }
-  const voice = (await callSpeech?.synthesisFor(speech, language)) ?? { synthesis, streamedSynthesis };
-  const announcement = announcementOf(party, { session, agentName, language });
-  await new Briefing({ ...hearing, language, synthesis: voice }, party, announcement).run();
 }
 
 async function findSession({ engine, releases }: PartyStreamDeps, { info }: AudioStream) {

@@ -233,7 +233,7 @@ describe('Speech settings', () => {
   test('CUSTOM_S2S settings name the server, and its key', async () => {
     const { seen, baseUrl } = await startVendor();
     const context = contextOf({ CUSTOM_S2S_API_KEY: KEY, CUSTOM_S2S_BASE_URL: baseUrl });
-    const engines = buildSpeechEngines(context, logger, async () => []).open('project-1');
+    const engines = buildSpeechEngines(context, logger, async () => []).open('project-1', () => undefined);
     const { model: engine } = await engines.find({ provider: 'custom' });
     const connection = engine.connect({ sampleRateHz: 8000 }, () => undefined);
     onTestFinished(() => connection.close());

@@ -35,6 +35,7 @@ const step = async (name: string) => {
 const onError = (error: unknown) => void done.push(`warned: ${(error as Error).message}`);
 const deps: CallFinisherDeps = {
   usage: { add: () => undefined },
+  updateCost: () => step('cost'),
   calls: unused<CallStore>('calls', {
     find: async () => row,
     async update(_id, nodeId, change) {
@@ -96,6 +97,7 @@ const ALL = [
   'row',
   ...RELEASES,
   'session call_ended',
+  'cost',
   `call.ended ${later(9)}`,
   `recording.ready ${later(20)}`,
   'settled',
@@ -115,17 +117,20 @@ describe('CallFinisher.finish', () => {
     expect(done).toEqual(ALL.filter((name) => name !== 'session call_ended'));
   });
 
-  test.each(['session call_ended', `call.ended ${later(9)}`, `recording.ready ${later(20)}`, 'settled'])(
-    'is completed by settle after a failure at: %s',
-    async (name) => {
-      failing = name;
-      await expect(finisher.finish(makeCall(), 'node', END)).rejects.toThrow('failed');
-      expect(done).not.toContain(name);
-      await finisher.settle(row ?? makeCall());
-      for (const expected of ALL) expect(done).toContain(expected);
-      expect(done.filter((one) => one === 'session call_ended')).toHaveLength(1);
-    },
-  );
+  test.each([
+    'session call_ended',
+    'cost',
+    `call.ended ${later(9)}`,
+    `recording.ready ${later(20)}`,
+    'settled',
+  ])('is completed by settle after a failure at: %s', async (name) => {
+    failing = name;
+    await expect(finisher.finish(makeCall(), 'node', END)).rejects.toThrow('failed');
+    expect(done).not.toContain(name);
+    await finisher.settle(row ?? makeCall());
+    for (const expected of ALL) expect(done).toContain(expected);
+    expect(done.filter((one) => one === 'session call_ended')).toHaveLength(1);
+  });
 
   test('tells the end of a transfer that was lost with its node, once', async () => {
     const transfer: CallTransfer = {

@@ -105,6 +105,27 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
     },
   },
   {
+    name: 'rates',
+    places: [['/v1/projects/{projectId}/rates'], ['/v1/rates']],
+    rows: {
+      currency: 'results/cost/costOf.test.ts › The cost of %s',
+      'chat[].model': 'results/cost/costOf.test.ts › A million tokens of %s cost %j',
+      'chat[].inputPerMillion': 'results/cost/costOf.test.ts › The cost of %s',
+      'chat[].outputPerMillion': 'results/cost/costOf.test.ts › The cost of %s',
+      'chat[].cachedInputPerMillion': 'results/cost/costOf.test.ts › The cost of %s',
+      'recognition[].provider': 'results/cost/costOf.test.ts › The cost of %s',
+      'recognition[].model': 'results/cost/costOf.test.ts › The cost of %s',
+      'recognition[].perMinute': 'results/cost/costOf.test.ts › The cost of %s',
+      'synthesis[].provider': 'results/cost/costOf.test.ts › The cost of %s',
+      'synthesis[].model': 'results/cost/costOf.test.ts › The cost of %s',
+      'synthesis[].perMillionCharacters': 'results/cost/costOf.test.ts › The cost of %s',
+      'carrier[].prefix':
+        'results/cost/costOf.test.ts › A leg to %s that talks for %i ms costs by the longest prefix',
+      'carrier[].perMinute':
+        'results/cost/costOf.test.ts › A leg to %s that talks for %i ms costs by the longest prefix',
+    },
+  },
+  {
     name: 'speech preview',
     places: [['/v1/projects/{projectId}/speech/preview']],
     rows: {

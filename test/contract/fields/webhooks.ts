@@ -105,6 +105,64 @@ export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
       'call.violations[].id': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'call.dynamicVariables':
         'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'messages[].usage[].model':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'messages[].usage[].inputTokens':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'messages[].usage[].outputTokens':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'messages[].usage[].cachedInputTokens':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'usage.inputTokens':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'usage.outputTokens':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'usage.cachedInputTokens':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'usage.chat[].model':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'usage.chat[].inputTokens':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'usage.chat[].outputTokens':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'usage.chat[].cachedInputTokens':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'usage.recognitionSeconds': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.synthesisCharacters': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.callSeconds': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.recognition[].provider': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.recognition[].model': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.recognition[].seconds': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.synthesis[].provider': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.synthesis[].model': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.synthesis[].characters': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.afterwards.inputTokens': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.afterwards.outputTokens': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.afterwards.cachedInputTokens':
+        'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.afterwards.chat[].model': 'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.afterwards.chat[].inputTokens':
+        'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.afterwards.chat[].outputTokens':
+        'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'usage.afterwards.chat[].cachedInputTokens':
+        'agents/cost/usage.test.ts › Usage is told by source, and as sums',
+      'cost.total':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'cost.chat':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'cost.recognition':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'cost.synthesis':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'cost.carrier':
+        'results/cost/costOf.test.ts › A leg to %s that talks for %i ms costs by the longest prefix',
+      'cost.afterwards':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'cost.currency':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
+      'cost.unpriced':
+        'contract/rates.integration.test.ts › A chat is priced by the rates of its project, in its history, in its turns and in session.finalized',
       'messages[].at':
         'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
       'messages[].nodeId':

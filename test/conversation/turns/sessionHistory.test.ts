@@ -23,6 +23,7 @@ function historyWith(failure: () => Error | undefined) {
       addMessages: async (instanceId, messages) =>
         store(messages.map(({ content, at }) => `${instanceId} ${content} ${at}`)),
       addHeard: async () => undefined,
+      addUsage: async () => undefined,
     },
   });
   return { clock, stored, errors, history };

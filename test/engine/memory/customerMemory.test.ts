@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { type AgentConfig, newAgentConfig } from '../../../src/agents/agentConfig.ts';
+import type { Amounts } from '../../../src/agents/cost/usage.ts';
 import { customerOf } from '../../../src/engine/memory/customerMemory.ts';
 import { type EndedSession, rememberSession } from '../../../src/engine/memory/rememberSession.ts';
 import { memoryEngine } from '../../support/memoryEngine.ts';
@@ -30,6 +31,7 @@ function scene(
 ) {
   const model = scriptedModel((_request, index) => answer(index));
   const kept: unknown[][] = [];
+  const added: object[] = [];
   const errors: string[] = [];
   const deps = {
     models: { chat: model, speed: 'm', balance: 'm', quality: 'm' } as never,
@@ -38,6 +40,7 @@ function scene(
         customer === 'id:known' ? 'Likes tea.' : undefined,
       keep: async (...given: unknown[]) => void kept.push(given),
     },
+    history: { addUsage: async (_instanceId: string, used: Amounts) => void added.push(used) },
     onError: (_error: unknown, what: string) => void errors.push(what),
   };
   const session = {
@@ -51,15 +54,16 @@ function scene(
     variables: { customerId: 'known' },
     ...ended,
   } as unknown as EndedSession;
-  return { model, kept, errors, session, remember: () => rememberSession(deps, session, NEVER) };
+  return { model, kept, added, errors, session, remember: () => rememberSession(deps, session, NEVER) };
 }
 
 describe('The memory of a customer', () => {
   test('gets what the session adds to what was known', async () => {
-    const { errors, kept, model, remember } = scene(() => ({ text: 'Wants a table.' }), {
+    const { added, errors, kept, model, remember } = scene(() => ({ text: 'Wants a table.' }), {
       memoryEnabled: true,
     });
     await remember();
+    expect(added).toMatchObject([{ 'afterwards/inputTokens/m': 10 }]);
     expect(kept).toEqual([['p', 'id:known', 'Wants a table.\nFacts: {"customerId":"known"}', 'i']]);
     expect(model.requests[0]?.messages[0]?.content).toBe('Known of this person before:\nLikes tea.');
     expect(errors).toEqual([]);
@@ -111,6 +115,7 @@ describe('A long conversation', () => {
     expect(purposes(model).filter((one) => one === 'summarise')).toHaveLength(1);
     const { messages, summary } = conversation.session().state;
     expect([summary?.text, messages.map(({ content }) => content)]).toEqual(['They talked.', ['Yes.']]);
+    expect(conversation.session().state.usage?.['inputTokens/m-balance']).toBe(10 * model.requests.length);
     await conversation.say('And now?');
     const texts = model.requests.at(-1)?.messages.map(({ content }) => content);
     expect(texts).toContain('What was said before:\nThey talked.');

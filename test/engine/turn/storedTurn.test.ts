@@ -25,7 +25,13 @@ function open(options: Partial<MemoryOptions> = {}) {
   return { clock, model, ...memoryEngine({ model, pathway, clock, ...options }) };
 }
 
-const answer = { role: 'assistant', content: 'Well.', nodeId: 'start' };
+const USAGE = [{ model: 'm-balance', inputTokens: 10, outputTokens: 2, cachedInputTokens: 0 }];
+const USED = {
+  'inputTokens/m-balance': 10,
+  'outputTokens/m-balance': 2,
+  'cachedInputTokens/m-balance': 0,
+};
+const answer = { role: 'assistant', content: 'Well.', nodeId: 'start', usage: USAGE };
 const delivery = (delivered: Delivered) => ({
   onSession: () => undefined,
   onNode: () => undefined,
@@ -62,6 +68,7 @@ test('A new chat is stored with its release, times and first answer', async () =
       hasSpoken: true,
       route: NO_PENDING_ROUTE,
       pendingToolCalls: [],
+      usage: USED,
       summary: null,
       memory: null,
     },
@@ -71,6 +78,7 @@ test('A new chat is stored with its release, times and first answer', async () =
     { messages: [], events: [{ type: 'session_started', at: at(0), data }] },
     {
       messages,
+      used: USED,
       events: [
         {
           type: 'node_entered',

@@ -61,7 +61,7 @@ function engines(
     onError: () => undefined,
   });
   onTestFinished(() => selected.close());
-  return selected.open('project-1');
+  return selected.open('project-1', () => undefined);
 }
 
 async function connect(open: ReturnType<typeof engines>, config: EngineConfig) {

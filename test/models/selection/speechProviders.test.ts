@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
+import type { Amounts } from '../../../src/agents/cost/usage.ts';
 import type { ProviderCredentials } from '../../../src/agents/speech/providerCredentials.ts';
 import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
 import { systemClock } from '../../../src/base/values/clock.ts';
@@ -48,6 +49,7 @@ function providersOf(options: {
   const recorded: string[] = [];
   const used: string[] = [];
   const counted: unknown[] = [];
+  const told: Amounts[] = [];
   const stored: ProviderCredentials[] = [];
   const put = (credentials: { baseUrl: string | null; apiKey: string }) => {
     stored.splice(0, 1, { name: 'custom_stt', updatedAt: '2026-01-01T00:00:00.000Z', ...credentials });
@@ -77,11 +79,12 @@ function providersOf(options: {
   });
   onTestFinished(() => providers.close());
   const open = () => {
-    const call = providers.open('project-1', (fallback) => void fallbacks.push(fallback));
+    const onFallback = (fallback: ProviderFallback) => void fallbacks.push(fallback);
+    const call = providers.open('project-1', onFallback, (amounts) => void told.push(amounts));
     onTestFinished(() => call.close());
     return call;
   };
-  return { providers, open, fallbacks, put, recorded, used, counted };
+  return { providers, open, fallbacks, put, recorded, used, counted, told };
 }
 
 /** The first final transcript, or the failure. */
@@ -244,10 +247,8 @@ test('The vendors of the settings count for the project, whether a call or its a
   const [chosen] = await open().synthesizers({});
   const [speechToText] = await open().recognizers({});
   if (!chosen || !speechToText) throw new Error('no vendor');
-  const ofSettings = providers.counted('project-2', {
-    speechToText,
-    textToSpeech: chosen.model,
-  }).textToSpeech;
+  const vendors = { speechToText, textToSpeech: chosen.model };
+  const ofSettings = providers.counted('project-2', vendors, () => undefined).textToSpeech;
   const signal = new AbortController().signal;
   for await (const _samples of forWholeTexts(ofSettings).synthesize({ text: 'Hi.' }, signal)) break;
   expect(counted).toEqual([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-
 import { type AgentConfig, newAgentConfig } from '../../../src/agents/agentConfig.ts';
+import type { Amounts } from '../../../src/agents/cost/usage.ts';
 import type { EndedSession } from '../../../src/engine/memory/rememberSession.ts';
 import type { SessionMessage } from '../../../src/engine/session/session.ts';
 import { judgeSession } from '../../../src/results/analysis/judgeSession.ts';
@@ -49,6 +49,7 @@ function scene(
   const model = scriptedModel((_request, index) => answer(index));
   const clock = createSimulatedClock();
   const errors: string[] = [];
+  const added: Amounts[] = [];
   const deps = {
     models: {
       chat: model,
@@ -65,6 +66,7 @@ function scene(
       checkArguments: async (_projectId: string, _schema: object, given: object) =>
         'guests' in given && typeof given.guests === 'number' ? undefined : '/guests must be integer',
     },
+    history: { addUsage: async (_instanceId: string, used: Amounts) => void added.push(used) },
     clock,
     onError: (error: unknown, what: string) => void errors.push(`${what}: ${String(error)}`),
   };
@@ -82,10 +84,23 @@ function scene(
     model,
     clock,
     errors,
+    added,
     judge,
     prompt: (n = 0) => model.requests[n]?.messages.at(-1)?.content ?? '',
   };
 }
+
+test('What a model took to judge a session is reported, also where its answer is no use', async () => {
+  const { added, judge } = scene({ postEvaluationConfig: { criteria } }, () => ({ text: 'Well…' }));
+  await judge();
+  expect(added).toEqual([
+    {
+      'afterwards/inputTokens/m': 20,
+      'afterwards/outputTokens/m': 4,
+      'afterwards/cachedInputTokens/m': 0,
+    },
+  ]);
+});
 
 describe('The evaluation of a session', () => {
   const agent = { postEvaluationConfig: { criteria } };

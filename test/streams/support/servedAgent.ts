@@ -1,3 +1,4 @@
+import { UsageTally } from '../../../src/agents/cost/usage.ts';
 import type { DialectName } from '../../../src/dialects/index.ts';
 import type { SpeechToText } from '../../../src/models/ports/speechToText.ts';
 import { acceptStream } from '../../../src/streams/acceptStream.ts';
@@ -55,10 +56,12 @@ export function serveAgent(
           addEvents: async () => undefined,
           addMessages: async () => undefined,
           addHeard: async () => undefined,
+          addUsage: async () => undefined,
         },
         speech: {
           speechToText: recognizer,
           synthesis: new SpeechSynthesis(deps, stream.info.sampleRateHz),
+          tally: new UsageTally(),
         },
         voiceActivity: loudActivity,
         clock,

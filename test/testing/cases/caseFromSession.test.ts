@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { toSessionUsage } from '../../../src/agents/cost/usage.ts';
 import { testCaseInput } from '../../../src/agents/testSuites/testCase.ts';
 import type { HistoryDetail } from '../../../src/engine/history/historyStore.ts';
 import { caseFromSession, replayOf } from '../../../src/testing/cases/caseFromSession.ts';
@@ -12,6 +13,8 @@ const SESSION: HistoryDetail = {
   status: 'ended',
   startedAt: at(0),
   endedAt: at(60),
+  usage: toSessionUsage({}),
+  cost: null,
   variables: { customerName: 'Amy Pond', tier: 'gold', size: 'large' },
   messages: [
     { role: 'assistant', content: 'Hello, shop.', at: at(0) },

@@ -71,6 +71,7 @@ export async function textCall({ answer, pathway = ONE_NODE, ...options }: TextC
         addEvents: async (_instanceId, added) => void historyEvents.push(...added),
         addMessages: async (_instanceId, messages) => void memory.records.push({ messages, events: [] }),
         addHeard: async () => undefined,
+        addUsage: async () => undefined,
       },
       sessions: {
         find: async (...ids) => void log.push(`looked for ${ids.join(' ')}`),

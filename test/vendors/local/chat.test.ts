@@ -23,6 +23,7 @@ function judged(session: Session, release: AgentRelease) {
   const deps = {
     models: { chat: model, smart: 'm', balance: 'm', turbo: 'm' },
     schemas: { checkSchema: async () => undefined, checkArguments: async () => undefined },
+    history: { addUsage: async () => undefined },
     clock: systemClock,
     onError: () => undefined,
   };

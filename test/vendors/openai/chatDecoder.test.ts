@@ -224,6 +224,18 @@ describe('End event', () => {
       },
       { promptTokens: 3, completionTokens: 0, totalTokens: 3, cachedTokens: 1 },
     ],
+    [
+      { prompt_tokens: 1469, completion_tokens: 744, total_tokens: 2496 },
+      { promptTokens: 1469, completionTokens: 1027, totalTokens: 2496 },
+    ],
+    [
+      { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 1 },
+      { promptTokens: 9, completionTokens: 1, totalTokens: 10, cachedTokens: 8 },
+    ],
+    [
+      { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 7, prompt_tokens_details: null },
+      { promptTokens: 9, completionTokens: 1, totalTokens: 10, cachedTokens: 7 },
+    ],
     [null, undefined],
     [{ prompt_tokens: -1 }, undefined],
   ])('counts %j', (wire, usage) => {

@@ -12,8 +12,7 @@ const samples = (value: number, length = 160) => new Int16Array(length).fill(val
 function scene() {
   const truncated: unknown[] = [];
   const answer = new EngineAnswer({
-    engine: { name: 'engine', sampleRateHz: 8000 },
-    model: 'model-1',
+    engine: { name: 'engine', model: 'model-1', sampleRateHz: 8000 },
     truncate: (...told) => void truncated.push(told),
   });
   const events: ChatEvent[] = [];
@@ -67,7 +66,7 @@ test('An answer is read while it comes: speech, its words, texts of its own, too
   expect(events.slice(3)).toEqual([
     { type: 'tool_call', index: 0, id: 'c-1', name: 'find', arguments: '{}' },
     { type: 'tool_call', index: 1, id: 'c-2', name: 'find', arguments: '{}' },
-    { type: 'end', finishReason: 'tool_calls', model: 'model-1', usage: USAGE },
+    { type: 'end', finishReason: 'tool_calls', model: 'model-1', usage: USAGE, isCounted: true },
   ]);
   expect([outcome(), answer.isOver]).toEqual(['done', true]);
 });
@@ -99,7 +98,7 @@ test.each([
   for (let n = 0; n < calls; n++) call('c');
   answer.take({ type: 'done' });
   await settle();
-  expect(events.at(-1)).toEqual({ type: 'end', finishReason, model: 'model-1' });
+  expect(events.at(-1)).toMatchObject({ type: 'end', finishReason, model: 'model-1' });
 });
 
 test('What an answer said before it failed is still played, and its reader is told', async () => {

@@ -26,6 +26,7 @@ function scene({ finds = true } = {}) {
   let found: () => void = () => undefined;
   const engine: SpeechToSpeech = {
     name: 'engine',
+    model: 'model-1',
     sampleRateHz: 8000,
     connect(options, onEvent) {
       sent.push(options);

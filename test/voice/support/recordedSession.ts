@@ -1,3 +1,4 @@
+import { UsageTally } from '../../../src/agents/cost/usage.ts';
 import { atRate } from '../../../src/media/resample/resampler.ts';
 import type { SpeechToText } from '../../../src/models/ports/speechToText.ts';
 import type { TextToSpeech } from '../../../src/models/ports/textToSpeech.ts';
@@ -49,8 +50,13 @@ export async function recordedSession(options: RecordedSessionOptions): Promise<
         addEvents: async () => undefined,
         addMessages: async () => undefined,
         addHeard: async () => undefined,
+        addUsage: async () => undefined,
       },
-      speech: { speechToText: transcribing('some words that were heard'), synthesis },
+      speech: {
+        speechToText: transcribing('some words that were heard'),
+        synthesis,
+        tally: new UsageTally(),
+      },
       voiceActivity: options.voiceActivity,
       clock,
       onError,

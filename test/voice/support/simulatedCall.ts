@@ -1,4 +1,5 @@
 import type { AgentConfig } from '../../../src/agents/agentConfig.ts';
+import { type Amounts, UsageTally } from '../../../src/agents/cost/usage.ts';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
 import type { HeardSpeech } from '../../../src/engine/history/historyStore.ts';
@@ -79,6 +80,9 @@ export interface SimulatedCall {
   readonly sessionEvents: HistoryEvent[];
   /** What its history tells of what it heard. */
   readonly heard: HeardSpeech[];
+  readonly tally: UsageTally;
+  /** What it has used since its last turn. */
+  readonly addedUsage: Amounts[];
   readonly errors: unknown[];
   /** Lets the caller say this, and advances time to its end. */
   say(text: string, durationMs: number): Promise<void>;
@@ -138,6 +142,8 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   if (options.isAttached) void memory.engine.attach(PROJECT, 's');
   const sessionEvents: HistoryEvent[] = [];
   const heard: HeardSpeech[] = [];
+  const tally = new UsageTally();
+  const addedUsage: Amounts[] = [];
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
   const { textToSpeech = voice, fallbackSpeech: fallback, speechToText = caller, checkpoints } = options;
@@ -169,8 +175,9 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
         memory.records.push({ messages, events: [] });
       },
       addHeard: async (_instanceId, added) => void heard.push(added),
+      addUsage: async (_instanceId, added) => void addedUsage.push(added),
     },
-    speech: { speechToText, synthesis, callSpeech, engines: options.engines },
+    speech: { speechToText, synthesis, callSpeech, engines: options.engines, tally },
     checkpoints,
     voiceActivity: loudActivity,
     noiseSuppression: options.noiseSuppression,
@@ -193,6 +200,8 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     report,
     sessionEvents,
     heard,
+    tally,
+    addedUsage,
     errors,
     async say(text, durationMs) {
       stream.speak(caller.say(text, durationMs));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { UsageTally } from '../../../src/agents/cost/usage.ts';
 import type { StreamParty } from '../../../src/conversation/streams/audioStream.ts';
 import { draftSession, type SessionMessage } from '../../../src/engine/session/session.ts';
 import { ModelError } from '../../../src/models/ports/modelError.ts';
@@ -52,6 +53,7 @@ function partyStream(party: StreamParty, { isLive = true, callSpeech }: PartyOpt
           for (const { at: _, ...message } of messages) said.push([instanceId, message]);
         },
         addHeard: async () => undefined,
+        addUsage: async () => undefined,
       },
       voiceActivity: {
         open(sampleRateHz) {
@@ -59,7 +61,7 @@ function partyStream(party: StreamParty, { isLive = true, callSpeech }: PartyOpt
           return { ...loudActivity.open(sampleRateHz), close: () => void detectors.open-- };
         },
       },
-      speech: { speechToText: caller, callSpeech, synthesis },
+      speech: { speechToText: caller, callSpeech, synthesis, tally: new UsageTally() },
       clock,
       onError,
     },

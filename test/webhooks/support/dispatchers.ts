@@ -74,13 +74,14 @@ export function useDispatchers() {
       config: { ...config, postSessionWebhook: { url, headers, events } },
     });
     const clock = createSimulatedClock(ENDED_AT_MS);
-    const { webhookSecrets: store, releases } = world.stores;
+    const { webhookSecrets: store, releases, history } = world.stores;
     const errors: unknown[] = [];
     const busy = createBusyness();
     const deps: DispatcherDeps = {
       outbox: busy.watch(world.outbox),
       releases: busy.watch(releases),
       secrets: busy.watch(createSigningSecrets({ store, clock })),
+      updateCost: busy.watch(history).updateCost,
       client: busy.watch(client),
       clock,
       makeId: uuidV7,

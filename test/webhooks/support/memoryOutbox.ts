@@ -1,3 +1,4 @@
+import { toSessionUsage } from '../../../src/agents/cost/usage.ts';
 import type { CallReport } from '../../../src/webhooks/callReport.ts';
 import type { WebhookDelivery } from '../../../src/webhooks/deliveryStore.ts';
 import type { Outbox, OutboxEvent, OutboxSession, OutboxStore } from '../../../src/webhooks/outboxStore.ts';
@@ -18,6 +19,8 @@ export const SESSION: OutboxSession = {
   missingVariables: [],
   evaluation: undefined,
   analysis: undefined,
+  usage: toSessionUsage({}),
+  cost: null,
   factsAt: {},
 };
 export const ENDED_AT_MS = Date.parse(SESSION.endedAt);

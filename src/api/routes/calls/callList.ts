@@ -106,6 +106,8 @@ const COLUMNS: readonly Column[] = [
   ['jitterBufferMs', ({ mediaFigures }) => mediaFigures?.jitterBufferMs],
   ['mos', ({ mediaFigures }) => mediaFigures?.mos],
   ['recording', ({ recording }) => recording?.status],
+  ['cost', ({ cost }) => cost?.total],
+  ['currency', ({ cost }) => cost?.currency],
   ['metadata', ({ metadata }) => (Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : null)],
 ];
 

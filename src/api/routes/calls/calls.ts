@@ -56,13 +56,20 @@ export function callRoutes(app: App, deps: HttpDeps): void {
   transferRoute(app, deps);
 }
 
-/** Calls as the API shows them, with the turn latencies of their sessions. */
+/** Calls as the API shows them, with the turn latencies of their sessions, and what these cost. */
 export async function showCalls(
-  { storage, audio: { recordings } }: HttpDeps,
+  { storage: { stores }, audio: { recordings } }: HttpDeps,
   calls: readonly Call[],
 ): Promise<CallResource[]> {
-  const latencies = await storage.stores.calls.turnLatencies(calls.map(({ instanceId }) => instanceId));
-  return calls.map((call) => toCallResource(call, latencies.get(call.instanceId), recordings.urls));
+  const instanceIds = calls.map(({ instanceId }) => instanceId);
+  const [latencies, spendings] = await Promise.all([
+    stores.calls.turnLatencies(instanceIds),
+    stores.history.spendings(instanceIds),
+  ]);
+  return calls.map((call) => {
+    const { instanceId } = call;
+    return toCallResource(call, latencies.get(instanceId), spendings.get(instanceId), recordings.urls);
+  });
 }
 
 function callRoute(app: App, deps: HttpDeps): void {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { toSessionUsage } from '../../../agents/cost/usage.ts';
 import { notFound } from '../../../base/errors.ts';
 import { milliseconds } from '../../../base/validation.ts';
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
@@ -70,13 +71,14 @@ function timelineRoute(app: App, deps: HttpDeps): void {
     async ({ params: { projectId, callId } }) => {
       const { call, session } = await subjectOf(deps, projectId, callId);
       const filter = { sessionId: session.sessionId };
-      const [shown, samples, deliveries] = await Promise.all([
+      const [transcribed, shown, samples, deliveries] = await Promise.all([
+        toTranscript(deps, projectId, session),
         call && showCall(deps, { ...call, mediaQuality: await deps.calls.control.quality(call) }),
         call && deps.calls.control.mediaSamples(call),
         deps.webhookAdmin.deliveries(projectId, filter, { limit: MAX_LIST_LIMIT, offset: 0 }),
       ]);
       return {
-        ...toTranscript(session),
+        ...transcribed,
         ...omitUndefined({ call: shown, recording: shown?.recording ?? undefined }),
         mediaSamples: samples ? toMediaSamples(samples) : null,
         deliveries: deliveries.items.filter(({ at }) => at >= session.startedAt),
@@ -115,6 +117,8 @@ function unkept({ id, sessionId, release, status, createdAt, endedAt }: Call): H
     variables: {},
     messages: [],
     events: [],
+    usage: toSessionUsage({}),
+    cost: null,
   };
 }
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { sessionCost } from '../../../agents/cost/rates.ts';
+import { modelUsage, sessionUsage } from '../../../agents/cost/usage.ts';
 import { notFound } from '../../../base/errors.ts';
 import { milliseconds } from '../../../base/validation.ts';
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
@@ -7,6 +9,7 @@ import { callResource } from '../../../calls/callResource.ts';
 import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
 import { analysisResult, evaluationResult } from '../../../engine/history/sessionResults.ts';
 import { isShown } from '../../../engine/session/session.ts';
+import { tokenCost } from '../../../results/cost/costOf.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
 import {
@@ -49,6 +52,7 @@ const summary = {
   endedAt: z.iso.datetime().nullable(),
   callId: z.string().optional(),
   test: z.literal(true).optional().describe('Played by a test run.'),
+  cost: sessionCost.nullable().describe('Null before the end, and where there were no rates.'),
 };
 
 const historyList = z.object({
@@ -125,6 +129,16 @@ const message = z
         'Set where the stream’s dialect does not report what was played: the words that were heard are estimated from the pacing, or reported by a client that truncated the answer.',
       ),
     generatedText: z.string().optional().describe('The whole text of the model, if less was delivered.'),
+    usage: z
+      .array(modelUsage)
+      .optional()
+      .describe('The tokens of the turn’s model requests, by model, where the endpoint reports them.'),
+    cost: z
+      .number()
+      .optional()
+      .describe(
+        'Of `usage`, in the currency of the session’s cost; absent where that is null or a model has no rate.',
+      ),
   })
   .meta({ id: 'HistoryMessage' });
 
@@ -144,6 +158,7 @@ export const transcript = z
     analysis: analysisResult
       .optional()
       .describe('Absent where the agent asks for none, and until it is done or skipped.'),
+    usage: sessionUsage,
     call: callResource.optional(),
     recording: callResource.shape.recording.unwrap().optional(),
   })
@@ -247,7 +262,8 @@ function transcriptRoute(app: App, deps: HttpDeps): void {
     async ({ params }) => {
       const found = await deps.storage.stores.history.find(params.projectId, params.sessionId);
       if (!found) throw notFound('Session');
-      return { ...toTranscript(found), ...(await callOf(deps, params.projectId, found)) };
+      const shown = await toTranscript(deps, params.projectId, found);
+      return { ...shown, ...(await callOf(deps, params.projectId, found)) };
     },
   );
 }
@@ -259,14 +275,22 @@ async function callOf(deps: HttpDeps, projectId: string, { callId }: HistoryDeta
   return { call: shown, ...(shown.recording ? { recording: shown.recording } : {}) };
 }
 
-/** Removes internal messages, which only the model's context needs. */
-export function toTranscript({ messages, events, missingVariables, ...rest }: HistoryDetail) {
+/** Removes internal messages, which only the model's context needs, and prices the turns. */
+export async function toTranscript(
+  { storage: { stores } }: HttpDeps,
+  projectId: string,
+  { messages, events, missingVariables, ...rest }: HistoryDetail,
+) {
+  const { cost, endedAt } = rest;
+  const rates = cost && endedAt !== null ? await stores.rates.at(projectId, endedAt) : undefined;
   return {
     ...rest,
     ...(missingVariables ? { missingVariables: [...missingVariables] } : {}),
-    messages: messages
-      .filter(isShown)
-      .map(({ tool_calls, ...one }) => ({ ...one, ...(tool_calls ? { tool_calls: [...tool_calls] } : {}) })),
+    messages: messages.filter(isShown).map(({ tool_calls, usage, ...one }) => ({
+      ...one,
+      ...(tool_calls ? { tool_calls: [...tool_calls] } : {}),
+      ...(usage ? { usage: [...usage], cost: rates && tokenCost(usage, rates) } : {}),
+    })),
     events: [...events],
   };
 }

@@ -64,7 +64,11 @@ const columnsOf = (types: Readonly<Record<string, ColumnType>>): CallColumn[] =>
 export const callColumns: readonly CallColumn[] = columnsOf(TYPES);
 
 /** The columns that a change may set: those of a call, and those that are read separately. */
-export const changeColumns: readonly CallColumn[] = columnsOf({ ...TYPES, mediaSamples: 'json' });
+export const changeColumns: readonly CallColumn[] = columnsOf({
+  ...TYPES,
+  mediaSamples: 'json',
+  legs: 'json',
+});
 
 export const callSelection = (): string =>
   callColumns.map(({ name, column }) => `${column} AS "${name}"`).join(', ');

@@ -1,3 +1,5 @@
+import type { SessionCost } from '../../../agents/cost/rates.ts';
+import { type Amounts, toSessionUsage } from '../../../agents/cost/usage.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import { toReleaseName } from '../../../base/values/releaseName.ts';
 import type {
@@ -16,6 +18,7 @@ import type {
   SessionMessage,
 } from '../../../engine/session/session.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
+import { priceSession, USAGE } from '../results/sessionCosts.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { fieldsOf, isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
@@ -34,6 +37,7 @@ interface Listed {
   readonly endedAt: string | null;
   readonly messageCount: number;
   readonly isTest: boolean;
+  readonly cost: SessionCost | null;
 }
 
 interface StatsRow {
@@ -53,7 +57,7 @@ interface StatsRow {
 }
 
 const COLUMNS =
-  'instance_id, session_id, channel, call_id, release, status, started_at, ended_at, message_count, is_test';
+  'instance_id, session_id, channel, call_id, release, status, started_at, ended_at, message_count, is_test, cost';
 /** Projects without retention show nothing, even while rows wait for their webhooks. */
 const SHOWN = `project_id = $1 AND (is_test OR (SELECT history_retention_days IS DISTINCT FROM 0 FROM projects WHERE id = $1))`;
 
@@ -119,12 +123,30 @@ export function historyStore(database: Queryable): HistoryStore {
     },
     async addHeard(instanceId, heard) {
       await database.query(
-        `UPDATE session_history SET heard = (
-           SELECT json_object_agg(key, more.value::numeric + coalesce((heard->>key)::numeric, 0))
-           FROM json_each_text($2) AS more
-         ) WHERE instance_id = $1`,
+        'UPDATE session_history SET heard = sum_of_amounts(heard, $2) WHERE instance_id = $1',
         [instanceId, storableJson(heard)],
       );
+    },
+    async spendings(instanceIds) {
+      const rows = await database.query<Pick<Stored, 'usage' | 'cost'> & { instance_id: string }>(
+        `SELECT instance_id, ${USAGE} AS usage, cost FROM session_history AS history
+         WHERE instance_id = ANY ($1::uuid[])`,
+        [instanceIds],
+      );
+      return new Map(
+        rows.map(({ instance_id, usage, cost }) => [
+          instance_id,
+          { usage: toSessionUsage(usage ?? {}), cost },
+        ]),
+      );
+    },
+    updateCost: (instanceId) => priceSession(database, instanceId),
+    async addUsage(instanceId, used) {
+      await database.query(
+        'UPDATE session_history SET usage = sum_of_amounts(usage, $2) WHERE instance_id = $1',
+        [instanceId, storableJson(used)],
+      );
+      await priceSession(database, instanceId);
     },
   };
 }
@@ -135,12 +157,13 @@ interface Stored extends Listed {
   readonly evaluation: Evaluation | null;
   readonly analysis: Analysis | null;
   readonly heard: HeardSpeech | null;
+  readonly usage: Amounts | null;
   readonly messages: SessionMessage[];
   readonly events: { type: HistoryEventType; at: string; data: HistoryEvent['data'] }[];
 }
 
 const detailWhere = (condition: string): string => `
-  SELECT ${COLUMNS}, end_reason, evaluation, analysis, heard,
+  SELECT ${COLUMNS}, end_reason, evaluation, analysis, heard, ${USAGE} AS usage,
     coalesce(variables, (SELECT state->'variables' FROM sessions WHERE instance_id = history.instance_id))
       AS variables,
     (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
@@ -216,7 +239,7 @@ function toSummary(row: object): HistorySummary {
 
 function toDetail(row: object): HistoryDetail {
   const stored = fieldsOf<Stored>(row);
-  const { variables, messages, events, status, evaluation, analysis } = stored;
+  const { variables, messages, events, status, evaluation, analysis, usage } = stored;
   return {
     ...toCommon(stored),
     variables: variables ?? {},
@@ -229,6 +252,7 @@ function toDetail(row: object): HistoryDetail {
     missingVariables: status === 'ended' ? missingIn(events) : undefined,
     evaluation: evaluation ?? undefined,
     analysis: analysis ?? undefined,
+    usage: toSessionUsage(usage ?? {}),
   };
 }
 
@@ -246,10 +270,10 @@ function missingIn(events: Stored['events']): readonly string[] {
   return Array.isArray(missingVariables) ? missingVariables : [];
 }
 
-function toCommon({ sessionId, channel, status, release, startedAt, endedAt, isTest, callId }: Listed) {
+function toCommon({ sessionId, channel, status, release, startedAt, endedAt, isTest, callId, cost }: Listed) {
   const test = isTest ? (true as const) : undefined;
   const ran = { release: toReleaseName(release), status, startedAt, endedAt };
-  return { sessionId, channel, ...ran, test, callId: callId ?? undefined };
+  return { sessionId, channel, ...ran, test, callId: callId ?? undefined, cost };
 }
 
 function toStats(row: StatsRow | undefined): HistoryStats {

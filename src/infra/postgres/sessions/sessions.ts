@@ -4,6 +4,7 @@ import type { HistoryEvent, Session, SessionMessage, SessionState } from '../../
 import { sessionData } from '../../../engine/session/session.ts';
 import type { SessionEnding, SessionStore, TurnHistory } from '../../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
+import { priceSession } from '../results/sessionCosts.ts';
 import { fieldsOf } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 import {
@@ -79,6 +80,7 @@ export function sessionStore(database: Queryable): SessionStore {
     },
     async appendLateTurn(session, record) {
       await database.query(APPEND_LATE_TURN, lateParameters(session, record));
+      await priceSession(database, session.instanceId);
     },
     async end(projectId, sessionId, ending) {
       // What is due is determined before anything is locked: the embedded database runs one transaction at a time.
@@ -161,7 +163,7 @@ const APPEND_LATE_TURN = `
   WITH history AS (
     UPDATE session_history AS history
     SET message_count = message_count + cardinality(array_remove($11::text[], NULL)), turns = turns + $5,
-      variables = $2::json, ${addSizes('$9', '$10')}
+      variables = $2::json, usage = sum_of_amounts(usage, $12::json), ${addSizes('$9', '$10')}
     WHERE instance_id = $1 AND NOT EXISTS (
       SELECT FROM session_messages WHERE instance_id = $1 AND message::text = ANY ($3::text[])
     ) AND NOT EXISTS (
@@ -177,7 +179,8 @@ const END = `
     DELETE FROM sessions WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $10 RETURNING *
   ), history AS (
     UPDATE session_history AS history
-    SET status = 'ended', ended_at = $4, end_reason = $5, variables = ended.state->'variables'
+    SET status = 'ended', ended_at = $4, end_reason = $5, variables = ended.state->'variables',
+      usage = sum_of_amounts(history.usage, ended.state->'usage')
     FROM ended WHERE history.instance_id = ended.instance_id
   ), forgotten AS (
     DELETE FROM session_messages USING ended
@@ -247,7 +250,8 @@ function turnParameters(session: Session, record: TurnHistory): Parameter[] {
 function lateParameters({ instanceId, state }: Session, record: TurnHistory): Parameter[] {
   const { messages, texts, latencies, turns, types, times, data, sizes } = recordColumns(record);
   const variables = storableJson(state.variables);
-  return [instanceId, variables, messages, latencies, turns, types, times, data, ...sizes, texts];
+  const used = storableJson(record.used ?? {});
+  return [instanceId, variables, messages, latencies, turns, types, times, data, ...sizes, texts, used];
 }
 
 function storedState({ messages, ...state }: SessionState): StoredState {

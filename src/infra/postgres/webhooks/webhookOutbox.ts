@@ -1,4 +1,6 @@
 import type { WebhookEventName } from '../../../agents/agentConfig.ts';
+import type { SessionCost } from '../../../agents/cost/rates.ts';
+import { type Amounts, type SessionUsage, toSessionUsage } from '../../../agents/cost/usage.ts';
 import { createEmitter, type EventSource } from '../../../base/emitter.ts';
 import type { Analysis } from '../../../engine/history/sessionResults.ts';
 import type { Channel } from '../../../engine/session/session.ts';
@@ -29,8 +31,9 @@ interface EventRow {
   lease_until: Date | null;
 }
 
-type StoredSession = Omit<OutboxSession, 'analysis' | 'missingVariables' | 'factsAt'> & {
+type StoredSession = Omit<OutboxSession, 'analysis' | 'missingVariables' | 'factsAt' | 'usage'> & {
   readonly analysis: Analysis | null;
+  readonly usage: Amounts | null;
   readonly missingVariables: readonly string[] | null;
   readonly facts: Partial<Record<WebhookEventName, string>> | null;
 };
@@ -47,6 +50,8 @@ interface FinalizedSession {
   readonly endReason: string;
   readonly evaluation: unknown;
   readonly analysis: Analysis | undefined;
+  readonly usage: SessionUsage;
+  readonly cost: SessionCost | null;
 }
 
 export interface WebhookOutbox extends OutboxStore {
@@ -96,7 +101,7 @@ export function webhookOutbox(database: Database): WebhookOutbox {
 
 const SESSION = `
   SELECT history.project_id, session_id, release_id, release, channel, call_id, started_at, ended_at, end_reason,
-    variables, evaluation, analysis,
+    variables, evaluation, analysis, usage, cost,
     (SELECT data->'missingVariables' FROM session_events
      WHERE instance_id = history.instance_id AND type = 'session_ended' ORDER BY id DESC LIMIT 1) AS missing_variables,
     (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
@@ -126,7 +131,8 @@ const SKIP_ANALYSIS = `
   WHERE history.instance_id = $1 AND outbox.instance_id = $1 AND history.analysis IS NULL`;
 
 const FINALIZED = `
-  SELECT project_id, session_id, call_id, release, channel, started_at, ended_at, end_reason, evaluation, analysis
+  SELECT project_id, session_id, call_id, release, channel, started_at, ended_at, end_reason, evaluation, analysis,
+    usage, cost
   FROM session_history WHERE instance_id = $1`;
 
 async function load(transaction: Queryable, instanceId: string): Promise<Outbox | undefined> {
@@ -197,11 +203,14 @@ async function findFinalized(
 ): Promise<FinalizedSession | undefined> {
   const [row] = await transaction.query<object>(FINALIZED, [instanceId]);
   if (!row) return undefined;
-  const finalized = fieldsOf<FinalizedSession>(row);
+  const { usage, ...finalized } = fieldsOf<
+    Omit<FinalizedSession, 'usage'> & { readonly usage: Amounts | null }
+  >(row);
   return {
     ...finalized,
     evaluation: finalized.evaluation ?? undefined,
     analysis: finalized.analysis ?? undefined,
+    usage: toSessionUsage(usage ?? {}),
   };
 }
 
@@ -248,12 +257,13 @@ function toOutbox(row: Row, events: readonly EventRow[]): Outbox {
 }
 
 function toSession(row: object): OutboxSession {
-  const { missingVariables, facts, ...session } = fieldsOf<StoredSession>(row);
+  const { missingVariables, facts, usage, ...session } = fieldsOf<StoredSession>(row);
   return {
     ...session,
     missingVariables: missingVariables ?? [],
     evaluation: session.evaluation ?? undefined,
     analysis: session.analysis ?? undefined,
+    usage: toSessionUsage(usage ?? {}),
     factsAt: Object.fromEntries(Object.entries(facts ?? {}).map(([event, at]) => [event, isoTime(at)])),
   };
 }

@@ -69,6 +69,8 @@ export class Responses {
     const { fate } = this.#current;
     if (event.type === 'done') this.#current = undefined;
     if (fate === 'wanted') this.#onEvent(event);
+    else if (fate === 'dropped' && event.type === 'done' && event.usage)
+      this.#onEvent({ type: 'usage', usage: event.usage });
     else if (fate === 'waiting') this.#keep(event);
   }
 

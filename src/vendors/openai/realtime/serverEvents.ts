@@ -21,6 +21,7 @@ const usage = z.object({
   input_tokens: z.number().default(0),
   output_tokens: z.number().default(0),
   total_tokens: z.number().default(0),
+  input_token_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
 });
 const response = z.object({
   id: z.string().default(''),
@@ -87,5 +88,6 @@ export function usageOf(usage: NonNullable<ServerResponse['usage']>): Usage {
     promptTokens: usage.input_tokens,
     completionTokens: usage.output_tokens,
     totalTokens: usage.total_tokens,
+    cachedTokens: usage.input_token_details?.cached_tokens ?? 0,
   };
 }

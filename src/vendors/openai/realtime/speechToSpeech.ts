@@ -70,6 +70,7 @@ export function createRealtimeSpeech(deps: RealtimeSpeechDeps): SpeechToSpeech {
   const connections = new Set<RealtimeSpeechConnection>();
   return {
     name: deps.name,
+    model: deps.model,
     sampleRateHz: SAMPLE_RATE_HZ,
     connect(options, onEvent) {
       const connection = new RealtimeSpeechConnection(deps, options, onEvent, () =>

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { toSessionUsage } from '../../../../src/agents/cost/usage.ts';
 
 import type { HistoryDetail, HistoryStats } from '../../../../src/engine/history/historyStore.ts';
 import { PROJECT_ID, startTestServer, type TestServer } from '../../../support/httpServer.ts';
@@ -6,6 +7,16 @@ import { detectLeaks } from '../../../support/leaks.ts';
 
 const BASE = `/v1/projects/${PROJECT_ID}/session-history`;
 const AT = '2026-01-01T00:00:00.000Z';
+const COST = {
+  total: 0.0123,
+  chat: 0.01,
+  recognition: 0.002,
+  synthesis: 0.0003,
+  carrier: 0,
+  afterwards: 0,
+  currency: 'USD',
+  unpriced: ['carrier'],
+};
 const SUMMARY = {
   sessionId: 's',
   channel: 'phone' as const,
@@ -16,6 +27,7 @@ const SUMMARY = {
   durationMs: 42_180,
   messageCount: 3,
   callId: 'call-1',
+  cost: COST,
 };
 const STATS: HistoryStats = {
   total: 3,
@@ -49,6 +61,8 @@ const DETAIL: HistoryDetail = {
     },
   ],
   events: [{ type: 'session_started', at: AT, data: { channel: 'chat' } }],
+  usage: toSessionUsage({ 'inputTokens/gpt-x': 1200, 'outputTokens/gpt-x': 40 }),
+  cost: null,
 };
 
 let assertNoLeaks: () => Promise<void>;

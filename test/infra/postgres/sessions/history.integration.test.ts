@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { toSessionUsage } from '../../../../src/agents/cost/usage.ts';
 import type { Call } from '../../../../src/calls/call.ts';
 import type { HistoryEvent } from '../../../../src/engine/session/session.ts';
 import { makeCall } from '../support/calls.ts';
@@ -32,6 +33,8 @@ describe('The history', () => {
       variables: { b: 1, a: 2 },
       messages: [user('hi'), agent('hello', 12.6)],
       events: [{ type: 'session_started', at: BEGIN, data: { a: 1 } }, event],
+      usage: toSessionUsage({}),
+      cost: null,
     };
     expect(await history().find(world.projectId, 's')).toEqual(live);
 
@@ -71,6 +74,7 @@ describe('The history', () => {
           durationMs: 90_500,
           messageCount: 2,
           callId: 'call',
+          cost: null,
         },
       ],
       total: 1,
