@@ -142,6 +142,35 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     expect([...first.problems, ...second.problems].filter((problem) => !/\b412\b/.test(problem))).toEqual([]);
   });
 
+  test('An edge says in words which event takes it', async () => {
+    const { id } = await own.send('POST', '/v1/projects', { name: 'Events' });
+    const { page, problems } = await own.open(`/projects/${id}/agent`);
+    const api = apiOf(page, id);
+    const { nodes, edges } = await api.get('pathway');
+    const events = [
+      'silence',
+      'not_understood',
+      'opt_out',
+      'tool_result',
+      'voicemail',
+      'screening',
+      'transfer',
+    ];
+    const taken = events.map((event) => ({
+      id: event,
+      source: 'conversation',
+      target: 'end',
+      data: { condition: { event } },
+    }));
+    await api.put('pathway', { nodes, edges: [...edges, ...taken] });
+    await page.reload();
+    const labels = page.locator('.react-flow__edgelabel-renderer');
+    await labels.getByText('Wants no more calls').waitFor();
+    const text = (await labels.textContent()) ?? '';
+    expect(events.filter((event) => text.includes(event))).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
   test('A node at the border is chosen and copied by keys alone, and is seen beside its panel', async () => {
     const { id } = await own.send('POST', '/v1/projects', { name: 'Copies' });
     const { page, problems } = await own.open(`/projects/${id}/agent`, {
@@ -263,6 +292,7 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     return {
       get: (path: string) => send('GET', path),
       patch: (path: string, data: unknown) => send('PATCH', path, data),
+      put: (path: string, data: unknown) => send('PUT', path, data),
     };
   }
 });

@@ -139,5 +139,7 @@ describe('Trunks, settings and health', requiresChromium, () => {
     await reader.page.goto(`${own.service.url}/console/health`);
     await reader.page.getByRole('alert').waitFor();
     expect(await reader.page.getByRole('cell', { name: 'Ready' }).count()).toBe(0);
+    await reader.page.goto(`${own.service.url}/console/do-not-call`);
+    await reader.page.getByRole('heading', { name: 'There is no such page' }).waitFor();
   });
 });

@@ -1,5 +1,7 @@
 import { Stack, Title } from '@mantine/core';
 
+import { NotFoundPage } from '../../layout/NotFoundPage.tsx';
+import { useSession } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { DoNotCall } from './DoNotCall.tsx';
 
@@ -10,6 +12,8 @@ const texts = textsIn({
 
 /** The numbers that no project calls, for the operator. */
 export function DoNotCallPage() {
+  const { kind } = useSession();
+  if (kind !== 'operator') return <NotFoundPage />;
   return (
     <Stack>
       <Title order={1} size="h2">
