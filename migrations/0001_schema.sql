@@ -487,8 +487,15 @@ CREATE TABLE session_history (
   message_characters integer NOT NULL DEFAULT 0,
   event_characters integer NOT NULL DEFAULT 0,
   -- Sessions of tests are left out of lists, and kept as long as their runs.
-  is_test boolean NOT NULL DEFAULT false
+  is_test boolean NOT NULL DEFAULT false,
+  -- The language of the conversation; set by the end.
+  language text,
+  -- What the insights have counted of the session, so that a change of it replaces that.
+  counted json,
+  -- Whether it is to be counted, or counted again.
+  to_count boolean NOT NULL DEFAULT false
 );
+CREATE INDEX session_history_to_count ON session_history (instance_id) WHERE to_count;
 CREATE INDEX session_history_of_project ON session_history (project_id, started_at DESC, instance_id DESC);
 CREATE INDEX session_history_of_release ON session_history (project_id, release, started_at DESC)
   WHERE release IS NOT NULL;
@@ -499,6 +506,16 @@ CREATE INDEX session_history_of_disposition ON session_history (project_id, disp
 CREATE INDEX session_history_of_tests ON session_history (project_id, ended_at) WHERE is_test;
 CREATE INDEX session_history_of_customer ON session_history (project_id, customer_id_of(variables))
   WHERE customer_id_of(variables) IS NOT NULL;
+
+-- An ended session is counted after each change of what is counted.
+CREATE FUNCTION count_session() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.to_count := true;
+  RETURN NEW;
+END
+$$;
+CREATE TRIGGER session_history_count BEFORE UPDATE OF status, turns, evaluation, disposition, success, cost ON session_history
+  FOR EACH ROW WHEN (NEW.status = 'ended' AND NOT NEW.is_test) EXECUTE FUNCTION count_session();
 
 -- The conversation, which a live session's turns read, and the transcript.
 CREATE TABLE session_messages (
@@ -682,6 +699,17 @@ CREATE TRIGGER calls_leave_recording AFTER DELETE ON calls
   FOR EACH ROW WHEN (OLD.recording->>'key' IS NOT NULL) EXECUTE FUNCTION leave_recording();
 CREATE TRIGGER calls_drop_recording AFTER UPDATE OF recording ON calls
   FOR EACH ROW WHEN (OLD.recording->>'key' IS NOT NULL AND NEW.recording IS NULL) EXECUTE FUNCTION leave_recording();
+
+-- A session may end before its call.
+CREATE FUNCTION count_session_of_call() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE session_history SET to_count = true
+  WHERE instance_id = NEW.instance_id AND status = 'ended' AND NOT is_test AND NOT to_count;
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER calls_count AFTER UPDATE OF status, end_reason, ended_at ON calls
+  FOR EACH ROW WHEN (NEW.ended_at IS NOT NULL) EXECUTE FUNCTION count_session_of_call();
 
 CREATE TABLE sip_trace (
   call_id uuid NOT NULL REFERENCES calls ON DELETE CASCADE,
@@ -951,6 +979,89 @@ CREATE INDEX webhook_deliveries_of_project ON webhook_deliveries (project_id, at
 CREATE INDEX webhook_deliveries_of_session ON webhook_deliveries (project_id, session_id, at DESC, id DESC);
 -- Deliveries of eventWebhooks are many, and deleted earlier than others.
 CREATE INDEX webhook_deliveries_of_events ON webhook_deliveries (project_id, at) WHERE webhook = 'eventWebhook';
+
+-- Results
+
+-- Sums over ended sessions, by the UTC hour and by the UTC day in which they began, which outlive the sessions. A row of
+-- insight_dimensions is one combination of what sessions are grouped and filtered by; the others refer to its id.
+CREATE TABLE insight_dimensions (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  id uuid NOT NULL,
+  value jsonb NOT NULL,
+  PRIMARY KEY (project_id, id)
+);
+
+CREATE TABLE insight_sessions (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  span text NOT NULL CHECK (span IN ('hour', 'day')),
+  at timestamptz NOT NULL,
+  dimensions uuid NOT NULL,
+  sessions integer NOT NULL,
+  calls integer NOT NULL,
+  answered integer NOT NULL,
+  call_ms bigint NOT NULL,
+  -- Those whose duration counts, and its sum.
+  timed integer NOT NULL,
+  duration_ms bigint NOT NULL,
+  turns integer NOT NULL,
+  evaluated integer NOT NULL,
+  passed integer NOT NULL,
+  -- Sessions whose disposition says whether they succeeded, and those that did.
+  analyzed integer NOT NULL,
+  succeeded integer NOT NULL,
+  tool_calls integer NOT NULL,
+  tool_failures integer NOT NULL,
+  interruptions integer NOT NULL,
+  transferred integer NOT NULL,
+  with_error integer NOT NULL,
+  -- Sessions with a cost, and its sum in millionths.
+  priced integer NOT NULL,
+  cost_millionths bigint NOT NULL,
+  PRIMARY KEY (project_id, span, at, dimensions)
+);
+
+-- Turns by latency, in buckets of LATENCY_BUCKETS.
+CREATE TABLE insight_latencies (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  span text NOT NULL CHECK (span IN ('hour', 'day')),
+  at timestamptz NOT NULL,
+  dimensions uuid NOT NULL,
+  part text NOT NULL,
+  turns integer NOT NULL,
+  buckets vector(96) NOT NULL,
+  PRIMARY KEY (project_id, part, span, at, dimensions)
+);
+
+-- The way of sessions through the pathway, by day.
+CREATE TABLE insight_nodes (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  at timestamptz NOT NULL,
+  dimensions uuid NOT NULL,
+  node_id text NOT NULL,
+  entered integer NOT NULL,
+  ended integer NOT NULL,
+  -- Stays by duration, in buckets of STAY_BUCKETS.
+  buckets vector(64) NOT NULL,
+  PRIMARY KEY (project_id, at, dimensions, node_id)
+);
+CREATE TABLE insight_edges (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  at timestamptz NOT NULL,
+  dimensions uuid NOT NULL,
+  node_id text NOT NULL,
+  edge_id text NOT NULL,
+  to_node_id text NOT NULL,
+  taken integer NOT NULL,
+  PRIMARY KEY (project_id, at, dimensions, node_id, edge_id, to_node_id)
+);
+-- The newest title that each node was entered with.
+CREATE TABLE insight_titles (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  node_id text NOT NULL,
+  title text NOT NULL,
+  at timestamptz NOT NULL,
+  PRIMARY KEY (project_id, node_id)
+);
 
 -- Tests
 

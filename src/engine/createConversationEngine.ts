@@ -369,8 +369,7 @@ class Engine implements ConversationEngine {
     let missingVariables: readonly string[] = [];
     const ended = await sessions.end(projectId, sessionId, async (session) => {
       if (!isMeant(session)) return undefined;
-      const { agent } = await this.releaseOf(session);
-      const ending = await endings.of(agent, session, reason);
+      const ending = await endings.of(await this.releaseOf(session), session, reason);
       missingVariables = ending.missingVariables;
       return ending;
     });

@@ -272,6 +272,7 @@ test('Erasing a person by id erases their calls, and what these taught the agent
   await storage.stores.sessions.end(project.id, called.sessionId, async () => ({
     at: iso(1),
     missingVariables: [],
+    language: null,
     reason: 'call_ended',
     finalizeBy: iso(2),
     expected: [],

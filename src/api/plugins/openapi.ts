@@ -74,6 +74,7 @@ const TAGS = [
   ['Chat', 'Chat with the agent through OpenAI’s clients.'],
   ['OpenAI', 'The same chat in OpenAI’s own shapes, errors and usage included.'],
   ['Sessions', 'Live sessions, and the history of all sessions.'],
+  ['Insights', 'What all conversations come to, in numbers.'],
   ['Customers', 'What is kept of one person, and its erasure.'],
   ['Knowledge', 'Documents that the agent answers from.'],
   ['Calls', 'Phone calls: placing, control, supervision and recordings.'],

@@ -46,6 +46,7 @@ import { rateRoutes } from './projects/rates.ts';
 import { speechPreviewRoute } from './projects/speechPreview.ts';
 import { usageRoutes } from './projects/usage.ts';
 import { webhookRoutes } from './projects/webhooks.ts';
+import { insightRoutes } from './results/insights.ts';
 import { customerRoutes } from './sessions/customers.ts';
 import { eventRoutes } from './sessions/events.ts';
 import { mediaStreamRoutes } from './sessions/mediaStreams.ts';
@@ -85,6 +86,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   openAiModelRoutes,
   sessionRoutes,
   sessionHistoryRoutes,
+  insightRoutes,
   customerRoutes,
   webhookRoutes,
   eventRoutes,

@@ -1,6 +1,7 @@
 import { repeat } from '../../base/async/repeat.ts';
 import { startSessionSweeps } from '../../engine/session/sessionSweeps.ts';
 import { startHousekeeping } from '../../infra/postgres/housekeeping.ts';
+import { startCounting } from '../../infra/postgres/results/countSessions.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
 
@@ -16,6 +17,7 @@ export function startWorker(
   const { stores } = node.storage;
   const auditRetentionDays = config.AUDIT_RETENTION_DAYS;
   lifecycle.onClose(startHousekeeping({ ...stores, database, auditRetentionDays, clock, logger }));
+  lifecycle.onClose(startCounting({ database, clock, onError }));
   lifecycle.onClose(
     startSessionSweeps({
       sessions: stores.sessions,

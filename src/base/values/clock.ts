@@ -1,5 +1,6 @@
 /** A day of 24 hours, as UTC has them. */
 export const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
 export const MINUTE_MS = 60_000;
 
 /** Time and timers as a dependency, so that tests can control both. */

@@ -203,7 +203,12 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
     case 'enter':
       journal.moveTo(node.id, effect.hasSpokenFor);
       await announce(turn, node, effect.hasSpokenFor);
-      journal.event('node_entered', { nodeId: node.id, title: node.data.title, why: effect.why });
+      journal.event('node_entered', {
+        nodeId: node.id,
+        title: node.data.title,
+        why: effect.why,
+        edgeId: effect.edgeId,
+      });
       return {};
     case 'judge':
       return { event: { type: 'judged', edgeId: await judge(turn, node, effect.choices) } };

@@ -201,9 +201,9 @@ function arrive(state: TurnMachineState, edge: PathwayEdge, context: TurnMachine
       state: { ...entered, phase: 'done' },
       effects: [{ type: 'too_many_hops', node }],
     };
-    return entering(node, reasonOf(edge), stopped);
+    return entering(node, edge, stopped);
   }
-  return entering(node, reasonOf(edge), speakOrPass(entered, node, context));
+  return entering(node, edge, speakOrPass(entered, node, context));
 }
 
 function enter(state: TurnMachineState, edge: PathwayEdge, node: PathwayNode): TurnMachineState {
@@ -231,10 +231,17 @@ function returnAfter(
   return returnTo ?? { nodeId, hasSpoken, heldEdgeId: held?.id ?? null };
 }
 
-function entering(node: PathwayNode, why: string, { state, effects }: Step, hasSpokenFor = false): Step {
+/** @param by - The edge that leads to the node, or why it is entered without one. */
+function entering(
+  node: PathwayNode,
+  by: PathwayEdge | 'begin' | 'returned',
+  { state, effects }: Step,
+  hasSpokenFor = false,
+): Step {
+  const way = typeof by === 'string' ? { why: by } : { why: reasonOf(by), edgeId: by.id };
   return {
     state,
-    effects: [{ type: 'enter', node, why, ...(hasSpokenFor ? { hasSpokenFor } : {}) }, ...effects],
+    effects: [{ type: 'enter', node, ...way, ...(hasSpokenFor ? { hasSpokenFor } : {}) }, ...effects],
   };
 }
 
@@ -312,11 +319,11 @@ function afterMove(
   const entered = enter(state, edge, node);
   const isClosing = node.type === 'end' || node.type === 'transfer';
   if (waitsForCaller(node))
-    return entering(node, reasonOf(edge), finish({ ...entered, hasSpoken: spokeForTarget }), spokeForTarget);
+    return entering(node, edge, finish({ ...entered, hasSpoken: spokeForTarget }), spokeForTarget);
   if (isClosing && (spokeForTarget || node.data.prompt.trim() === ''))
-    return entering(node, reasonOf(edge), close(entered, node), spokeForTarget);
+    return entering(node, edge, close(entered, node), spokeForTarget);
   if (spokeForTarget) return arrive(state, edge, context);
-  return entering(node, reasonOf(edge), finish(entered));
+  return entering(node, edge, finish(entered));
 }
 
 function close(state: TurnMachineState, node: PathwayNode): Step {

@@ -72,6 +72,8 @@ export type TurnMachineEffect =
       readonly type: 'enter';
       readonly node: PathwayNode;
       readonly why: string;
+      /** The edge that led to the node; undefined for the first one, and one that is returned to. */
+      readonly edgeId?: string;
       /** The words that were just said were said for this node. */
       readonly hasSpokenFor?: boolean;
     }

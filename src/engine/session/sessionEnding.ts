@@ -5,6 +5,8 @@ import {
   webhookEventName,
 } from '../../agents/agentConfig.ts';
 import { chatOf } from '../../agents/chat/chatConfig.ts';
+import type { AgentRelease } from '../../agents/releases/release.ts';
+import { languageAt } from '../../agents/speech/language.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import type { Analysis } from '../history/sessionResults.ts';
@@ -47,18 +49,20 @@ export class SessionEndings {
   }
 
   /** The post-session work that is due when a session ends. */
-  async of(agent: AgentConfig, session: Session, reason: EndReason): Promise<SessionEnding> {
+  async of({ agent, pathway }: AgentRelease, session: Session, reason: EndReason): Promise<SessionEnding> {
     const { finalizeTimeoutSeconds, models, clock } = this.#deps;
     const { postSessionWebhook: webhook, postEvaluationConfig, analysis, memoryEnabled } = agent;
     const atMs = clock.now();
     const call = await this.callOf(session);
-    const { variables } = session.state;
+    const { variables, currentNodeId } = session.state;
+    const node = pathway.nodes.find(({ id }) => id === currentNodeId);
     const { sendsWebhooks } = sessionPolicy(session.state);
     const isJudged = postEvaluationConfig !== null || analysis !== null;
     return {
       at: new Date(atMs).toISOString(),
       reason,
       missingVariables: missingVariables(agent, variables).map(({ name }) => name),
+      language: languageAt(agent.speech, node?.data.speech, variables) ?? null,
       finalizeBy: new Date(atMs + finalizeTimeoutSeconds * 1000).toISOString(),
       expected: sendsWebhooks ? expectedEvents({ call }) : [],
       subscribed: sendsWebhooks && webhook ? (webhook.events ?? DEFAULT_WEBHOOK_EVENTS) : [],

@@ -26,6 +26,8 @@ export interface SessionEnding {
   readonly reason: EndReason;
   /** Names of the required variables without a value. */
   readonly missingVariables: readonly string[];
+  /** The language of the conversation, such as `en-US`; null where nothing says. */
+  readonly language: string | null;
   /** Deadline of `session.finalized`. */
   readonly finalizeBy: string;
   /** The expected webhook events in sending order; `session.finalized` is last. */

@@ -23,9 +23,10 @@ const TEST_DAYS = `CASE WHEN retention_days ? 'tests' THEN ${daysOf('tests')} EL
  * a large table as in a small one. Rows that another node is removing are skipped.
  */
 export const EXPIRED = {
-  // Unfinished webhooks keep a session that is not kept otherwise for a day at most.
+  // Unfinished webhooks keep a session that is not kept otherwise for a day at most; what insights have not counted, likewise.
   sessions: deleteFrom('session_history', 'instance_id', {
     where: `status = 'ended' AND NOT is_test AND ended_at <= ${daysAgo('history_retention_days')}
+      AND (NOT to_count OR ended_at <= ${daysAgo('history_retention_days + 1')})
       AND (history_retention_days > 0 OR ended_at <= ${daysAgo('1')}
         OR NOT EXISTS (SELECT FROM webhook_outbox WHERE instance_id = session_history.instance_id))`,
     orderBy: 'ended_at',

@@ -38,6 +38,7 @@ import { projectStore } from './projects/projects.ts';
 import { quotaStore } from './projects/quotas.ts';
 import { usageStore } from './projects/usage.ts';
 import { widgetTokenStore } from './projects/widgetTokens.ts';
+import { insightStore } from './results/insights.ts';
 import { ratesStore } from './results/rates.ts';
 import { createNumberDigests, type NumberDigests } from './secrets/numberDigests.ts';
 import { createSecretFields, type SecretFields } from './secrets/secretFields.ts';
@@ -130,5 +131,6 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     campaignContacts: contactStore(database),
     contactImports: contactImportStore(database),
     dueContacts: dueContacts(database),
+    insights: insightStore(database),
   };
 }

@@ -179,5 +179,5 @@ test.each<[string, Partial<PathwayInput['edges'][number]['data']>, string]>([
   await conversation.turn({ kind: 'begin' });
   await conversation.say('Go');
   const entered = conversation.events().filter(({ type }) => type === 'node_entered');
-  expect(entered.at(-1)?.data).toEqual({ nodeId: 'next', title: 'Next', why });
+  expect(entered.at(-1)?.data).toEqual({ nodeId: 'next', title: 'Next', why, edgeId: 'e' });
 });

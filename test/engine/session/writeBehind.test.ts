@@ -26,6 +26,7 @@ const record = (content: string) => ({ messages: [{ role: 'user', content, at: '
 const ENDING: SessionEnding = {
   at: '',
   missingVariables: [],
+  language: null,
   reason: 'end_node',
   finalizeBy: '',
   expected: [],

@@ -277,7 +277,7 @@ test.each([
   ['phone', CALL, ['session.ended', 'call.ended', 'recording.ready', 'session.finalized']],
 ] as const)('The end of a %s makes its webhooks due', async (_channel, call, expected) => {
   const name = { name: 'name', type: 'string', description: 'Theirs', required: true } as const;
-  const conversation = open({ call, agent: { variableConfigs: [name] } });
+  const conversation = open({ call, agent: { variableConfigs: [name], speech: { languages: ['de-DE'] } } });
   await conversation.turn({ kind: 'begin' });
   await conversation.engine.end('project-1', 's', 'api_end');
   expect(conversation.endings).toEqual([
@@ -285,6 +285,7 @@ test.each([
       at: at(300),
       reason: 'api_end',
       missingVariables: ['name'],
+      language: 'de-DE',
       finalizeBy: at(120_300),
       expected: expect.arrayContaining([...expected]),
       subscribed: [],

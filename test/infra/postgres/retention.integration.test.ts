@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { RetentionDaysPatch } from '../../../src/agents/accounts/retention.ts';
 import { uuidV7 } from '../../../src/base/values/ids.ts';
+import { countNext } from '../../../src/infra/postgres/results/countSessions.ts';
 import { EXPIRED, type Expired, removeExpired } from '../../../src/infra/postgres/retention.ts';
 import { makeCall } from './support/calls.ts';
 import { useDatabase } from './support/databases.ts';
@@ -17,8 +18,10 @@ describe('Retention', () => {
     const [row] = await opened.database.query<{ n: number }>(`SELECT count(*)::integer AS n FROM ${table}`);
     return row?.n ?? 0;
   };
-  const expire = (what: Expired, ms: number) =>
-    removeExpired(opened.database, what, new Date(Date.parse(BEGIN) + ms));
+  const expire = async (what: Expired, ms: number) => {
+    await countNext(opened.database);
+    return await removeExpired(opened.database, what, new Date(Date.parse(BEGIN) + ms));
+  };
   const finishWebhooks = () => opened.database.query('DELETE FROM webhook_outbox');
   const ended = async (from: SessionWorld, at = BEGIN) => {
     const session = await from.say(await from.start(), [user('x')]);

@@ -10,6 +10,7 @@ import { forgetListedNumbers } from '../calls/doNotCall.ts';
 import { removeContacts } from '../campaigns/contacts.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { auditStore } from '../projects/audit.ts';
+import { countBeforeRemoval } from '../results/countSessions.ts';
 import type { NumberDigests } from '../secrets/numberDigests.ts';
 import { isoTime } from '../sql/rows.ts';
 
@@ -148,7 +149,9 @@ async function eraseNext(
   const callIds = rows.flatMap(({ call_id }) => call_id ?? []);
   const recordingKeys = rows.flatMap(({ recording_key }) => recording_key ?? []);
   // A turn, a delivery or a memory that is being stored locks one of these rows, and is found after it.
-  for (const sql of REMOVE_SESSIONS) await transaction.query(sql, [instanceIds]);
+  for (const sql of BEFORE_SESSIONS) await transaction.query(sql, [instanceIds]);
+  await countBeforeRemoval(transaction, instanceIds);
+  await transaction.query('DELETE FROM session_history WHERE instance_id = ANY ($1::uuid[])', [instanceIds]);
   await transaction.query('DELETE FROM call_dialogs WHERE call_id = ANY ($1::uuid[])', [callIds]);
   await transaction.query(
     'DELETE FROM webhook_deliveries WHERE project_id = $1 AND session_id = ANY ($2::text[])',
@@ -176,7 +179,7 @@ async function eraseNext(
 }
 
 /** The outbox comes first, as with a delivery that adds to the history. */
-const REMOVE_SESSIONS = [
+const BEFORE_SESSIONS = [
   // Runs keep copies of the cases that were made from a session.
   `DELETE FROM test_runs WHERE source_instance_id = ANY ($1::uuid[]) OR id IN (
      SELECT run_id FROM test_run_cases JOIN test_cases ON test_cases.id = test_case_id
@@ -184,7 +187,6 @@ const REMOVE_SESSIONS = [
   'DELETE FROM test_cases WHERE source_instance_id = ANY ($1::uuid[])',
   'SELECT FROM webhook_outbox WHERE instance_id = ANY ($1::uuid[]) ORDER BY instance_id FOR UPDATE',
   'DELETE FROM sessions WHERE instance_id = ANY ($1::uuid[])',
-  'DELETE FROM session_history WHERE instance_id = ANY ($1::uuid[])',
 ];
 
 async function saveProgress(

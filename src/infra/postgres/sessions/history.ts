@@ -98,7 +98,10 @@ export function historyStore(database: Queryable): HistoryStore {
     async addEvents(instanceId, events) {
       // Adds nothing to a history that was purged meanwhile.
       await database.query(
-        `INSERT INTO session_events (instance_id, type, at, data)
+        `WITH ended AS (
+           UPDATE session_history SET to_count = true WHERE instance_id = $1 AND status = 'ended' AND NOT is_test
+         )
+         INSERT INTO session_events (instance_id, type, at, data)
          SELECT instance_id, type, at, data::json
          FROM session_history, unnest($2::text[], $3::timestamptz[], $4::text[]) WITH ORDINALITY
            AS happened (type, at, data, position)

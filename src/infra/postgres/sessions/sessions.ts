@@ -174,18 +174,26 @@ const APPEND_LATE_TURN = `
   ), messages AS (${insertMessages(HISTORY_WITH_ROOM.messages, ['$3', '$11', '$4'])}
   )${insertEvents(HISTORY_WITH_ROOM.events, ['$6', '$7', '$8'])}`;
 
+/** Keeps the latencies of a history that is not kept, until they are counted. */
 const END = `
   WITH ended AS (
     DELETE FROM sessions WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $10 RETURNING *
   ), history AS (
     UPDATE session_history AS history
-    SET status = 'ended', ended_at = $4, end_reason = $5, variables = ended.state->'variables',
+    SET status = 'ended', ended_at = $4, end_reason = $5, language = $14, variables = ended.state->'variables',
       usage = sum_of_amounts(history.usage, ended.state->'usage')
     FROM ended WHERE history.instance_id = ended.instance_id
+  ), unkept AS (
+    SELECT instance_id FROM ended JOIN projects ON projects.id = ended.project_id
+    WHERE NOT $12 AND ended.data IS NOT NULL AND history_retention_days = 0
   ), forgotten AS (
     DELETE FROM session_messages USING ended
-    WHERE session_messages.instance_id = ended.instance_id AND (text IS NULL OR NOT $12 AND ended.data IS NOT NULL
-      AND (SELECT history_retention_days FROM projects WHERE id = ended.project_id) = 0)
+    WHERE session_messages.instance_id = ended.instance_id
+      AND (text IS NULL OR latency_ms IS NULL AND EXISTS (SELECT FROM unkept))
+  ), measured AS (
+    UPDATE session_messages SET text = NULL, message = json_build_object(
+      'latencyParts', message->'latencyParts', 'latencyDetails', message->'latencyDetails')
+    FROM unkept WHERE session_messages.instance_id = unkept.instance_id AND text IS NOT NULL AND latency_ms IS NOT NULL
   ), event AS (
     INSERT INTO session_events (instance_id, type, at, data)
     SELECT instance_id, 'session_ended', $4::timestamptz, 
@@ -302,6 +310,7 @@ function endParameters(session: Session, ending: SessionEnding): Parameter[] {
     ending.missingVariables,
     ending.readsMessages,
     ending.skippedAnalysis && storableJson(ending.skippedAnalysis),
+    ending.language,
   ];
 }
 

@@ -8,6 +8,7 @@ import { type GateOutcome, type GateStatus, isGateDone } from '../../../webhooks
 import type { WebhookDelivery } from '../../../webhooks/deliveryStore.ts';
 import type { Outbox, OutboxEvent, OutboxSession, OutboxStore } from '../../../webhooks/outboxStore.ts';
 import type { Database, Queryable } from '../connection/database.ts';
+import { countBeforeRemoval } from '../results/countSessions.ts';
 import { resultParameters, setResults } from '../sessions/sessionResults.ts';
 import { fieldsOf, isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
@@ -190,11 +191,14 @@ async function saveEvent(transaction: Queryable, instanceId: string, event: Outb
 /** No event is pending. The rows of a project without history retention are removed now. */
 async function remove(transaction: Queryable, instanceId: string): Promise<void> {
   await transaction.query('DELETE FROM webhook_outbox WHERE instance_id = $1', [instanceId]);
-  await transaction.query(
-    `DELETE FROM session_history USING projects
-     WHERE instance_id = $1 AND projects.id = project_id AND history_retention_days = 0`,
+  const [unkept] = await transaction.query(
+    `SELECT FROM session_history JOIN projects ON projects.id = project_id
+     WHERE instance_id = $1 AND history_retention_days = 0`,
     [instanceId],
   );
+  if (!unkept) return;
+  await countBeforeRemoval(transaction, [instanceId]);
+  await transaction.query('DELETE FROM session_history WHERE instance_id = $1', [instanceId]);
 }
 
 async function findFinalized(

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { Call } from '../../../../src/calls/call.ts';
 import { violationsOf } from '../../../../src/calls/call.ts';
+import { countNext } from '../../../../src/infra/postgres/results/countSessions.ts';
 import { removeExpired } from '../../../../src/infra/postgres/retention.ts';
 import { leasedWork } from '../../../../src/infra/postgres/work/claims.ts';
 import { SCHEDULED_CALLS } from '../../../../src/infra/postgres/work/tables.ts';
@@ -591,6 +592,7 @@ describe('Calls', () => {
     const DAY_MS = 86_400_000;
     await removeExpired(opened.database, 'sessions', date(29 * DAY_MS));
     expect(await find(call)).toBeDefined();
+    await countNext(opened.database);
     await removeExpired(opened.database, 'sessions', date(31 * DAY_MS));
     expect(await find(call)).toBeUndefined();
     expect(await opened.database.query('SELECT id FROM sip_trace')).toEqual([]);

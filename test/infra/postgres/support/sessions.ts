@@ -67,6 +67,7 @@ interface Settings {
 export const ENDING: SessionEnding = {
   at: later(60_000),
   missingVariables: [],
+  language: null,
   reason: 'api_end',
   finalizeBy: later(180_000),
   expected: ['session.ended', 'session.finalized'],

@@ -1,0 +1,237 @@
+import { DAY_MS, HOUR_MS } from '../../../base/values/clock.ts';
+import { LATENCY_BUCKETS, percentile } from '../../../results/insights/histogram.ts';
+import {
+  type Figure,
+  type FigureQuery,
+  type FunnelNode,
+  type InsightFilter,
+  type InsightQuery,
+  type InsightStore,
+  type LatencyPoint,
+  MAX_SERIES,
+  type SumPoint,
+} from '../../../results/insights/insightStore.ts';
+import { SUM_METRICS, type SumMetric } from '../../../results/insights/metrics.ts';
+import { columnOf, WHOLE_BY_OUTCOME } from '../../../results/insights/rollups.ts';
+import { type Dimension, isOutcome, type LatencyPart } from '../../../results/insights/sessionFacts.ts';
+import type { Parameter, Queryable } from '../connection/database.ts';
+import { isoTime } from '../sql/rows.ts';
+
+/** The nodes that most sessions entered. */
+const MAX_NODES = 1_000;
+
+interface PointRow {
+  readonly at: Date;
+  readonly key: string | null;
+  readonly is_rest: boolean;
+}
+
+export function insightStore(database: Queryable): InsightStore {
+  return {
+    async sums(projectId, metric, query) {
+      const { amount, n } = SUM_METRICS[metric];
+      const given = new Given(projectId);
+      const sql = pointsOf(given, query, {
+        table: 'insight_sessions',
+        where: 'true',
+        by: '',
+        sums: { amount: columnOf(amount), n: columnOf(n) },
+        size: 'sum(sessions)',
+      });
+      const rows = await database.query<PointRow & { amount: number; n: number }>(sql, given.parameters);
+      return rows.map((row): SumPoint => ({ ...toPoint(row), amount: row.amount, n: row.n }));
+    },
+    async latencies(projectId, parts, query) {
+      const { groupBy, filter } = query;
+      const byOutcome = [groupBy, ...Object.keys(filter)].some(
+        (name) => name && isOutcome(name as Dimension),
+      );
+      const given = new Given(projectId);
+      const wanted = given.add(byOutcome ? [WHOLE_BY_OUTCOME] : parts);
+      const sql = pointsOf(given, query, {
+        table: 'insight_latencies',
+        where: `part = ANY (${wanted}::text[])`,
+        by: ', part',
+        sums: { turns: 'turns', buckets: 'buckets' },
+        size: 'sum(turns)',
+      });
+      const rows = await database.query<PointRow & { part: string; turns: number; buckets: string }>(
+        sql,
+        given.parameters,
+      );
+      return rows.map((row): LatencyPoint => {
+        const part = byOutcome ? 'total' : (row.part as LatencyPart);
+        return { ...toPoint(row), part, turns: row.turns, buckets: JSON.parse(row.buckets) };
+      });
+    },
+    async funnel(projectId, query) {
+      const { sql, parameters } = funnelOf(projectId, query);
+      const rows = await database.query<Omit<FunnelNode, 'buckets'> & { readonly buckets: string }>(
+        sql,
+        parameters,
+      );
+      return rows.map((row) => ({ ...row, buckets: JSON.parse(row.buckets) }));
+    },
+    async figure(projectId, query) {
+      const given = new Given(projectId);
+      return query.metric === 'latencyP95'
+        ? await latencyFigure(database, given, query)
+        : await sumFigure(database, given, query, SUM_METRICS[query.metric]);
+    },
+  };
+}
+
+/** The parameters of a statement, of which $1 is the project. */
+class Given {
+  readonly parameters: Parameter[];
+
+  constructor(projectId: string) {
+    this.parameters = [projectId];
+  }
+
+  /** @returns Its place, such as `$2`. */
+  add(value: Parameter): string {
+    this.parameters.push(value);
+    return `$${this.parameters.length}`;
+  }
+}
+
+interface Summed {
+  readonly table: string;
+  readonly where: string;
+  /** Further columns of a point, each with a comma before it. */
+  readonly by: string;
+  /** The columns that are added up, by the names of the results. */
+  readonly sums: Readonly<Record<string, string>>;
+  /** What decides which groups have a series of their own. */
+  readonly size: string;
+}
+
+/**
+ * Adds up first by time and group, as the rows have them, and then by interval. The groups beyond the largest ones are
+ * one, so that a result is bounded whatever its dimension holds.
+ */
+function pointsOf(given: Given, query: InsightQuery, { table, where, by, sums, size }: Summed): string {
+  const { interval, groupBy, filter } = query;
+  const key = groupBy === undefined ? 'NULL::text' : `value->>'${groupBy}'`;
+  const inner = Object.entries(sums).map(([name, column]) => `sum(${column}) AS ${name}`);
+  const outer = Object.keys(sums).map((name) =>
+    name === 'buckets' ? 'sum(buckets)::text AS buckets' : `sum(${name})::float8 AS ${name}`,
+  );
+  return `
+    WITH chosen AS MATERIALIZED (
+      SELECT id, coalesce(${key}, '') AS key FROM insight_dimensions
+      WHERE project_id = $1 AND ${filtered(given, 'value', filter)}
+    ), summed AS MATERIALIZED (
+      SELECT at, key${by}, ${size} AS size, ${inner.join(', ')}
+      FROM ${table} JOIN chosen ON chosen.id = dimensions
+      WHERE project_id = $1 AND ${where} AND (${spans(given, query)})
+      GROUP BY at, key${by}
+    ), placed AS (
+      SELECT key, row_number() OVER (ORDER BY sum(size) DESC, key) > ${MAX_SERIES} AS is_rest
+      FROM summed GROUP BY key
+    ), named AS (
+      SELECT summed.*, CASE WHEN NOT is_rest THEN nullif(key, '') END AS name, is_rest
+      FROM summed JOIN placed USING (key) WHERE size <> 0
+    )
+    SELECT date_trunc('${interval}', at, 'UTC') AS at, name AS key, is_rest${by}, ${outer.join(', ')}
+    FROM named GROUP BY 1, 2, 3${by} ORDER BY 1`;
+}
+
+function toPoint({ at, key, is_rest }: PointRow): Pick<SumPoint, 'at' | 'key' | 'isRest'> {
+  return { at: isoTime(at), key, isRest: is_rest };
+}
+
+function filtered(given: Given, dimensions: string, filter: InsightFilter): string {
+  const parts = Object.entries(filter).map(
+    ([name, value]) => `${dimensions}->>'${name}' = ${given.add(value)}`,
+  );
+  return ['true', ...parts].join(' AND ');
+}
+
+/** The rows that cover the time: days as far as the interval allows, and hours before and after them. */
+function spans(given: Given, { from, to, interval }: Pick<InsightQuery, 'from' | 'to' | 'interval'>): string {
+  const begin = floor(from, HOUR_MS);
+  const end = ceil(to, HOUR_MS);
+  const [firstDay, lastDay] = [ceil(begin, DAY_MS), floor(end, DAY_MS)];
+  const within = (span: 'hour' | 'day', since: string, until: string) =>
+    `span = '${span}' AND at >= ${given.add(since)}::timestamptz AND at < ${given.add(until)}::timestamptz`;
+  if (interval === 'hour' || firstDay >= lastDay) return within('hour', begin, end);
+  return [
+    within('day', firstDay, lastDay),
+    within('hour', begin, firstDay),
+    within('hour', lastDay, end),
+  ].join(' OR ');
+}
+
+const floor = (time: string, ms: number) => new Date(Math.floor(Date.parse(time) / ms) * ms).toISOString();
+const ceil = (time: string, ms: number) => new Date(Math.ceil(Date.parse(time) / ms) * ms).toISOString();
+
+function funnelOf(projectId: string, { from, to, filter }: Pick<InsightQuery, 'from' | 'to' | 'filter'>) {
+  const given = new Given(projectId);
+  const since = given.add(floor(from, DAY_MS));
+  const until = given.add(ceil(to, DAY_MS));
+  const sql = `
+    WITH chosen AS MATERIALIZED (
+      SELECT id FROM insight_dimensions WHERE project_id = $1 AND ${filtered(given, 'value', filter)}
+    ), nodes AS (
+      SELECT node_id, sum(entered)::float8 AS entered, sum(ended)::float8 AS ended, sum(buckets)::text AS buckets
+      FROM insight_nodes JOIN chosen ON id = dimensions
+      WHERE project_id = $1 AND at >= ${since}::timestamptz AND at < ${until}::timestamptz
+      GROUP BY node_id HAVING sum(entered) > 0 ORDER BY 2 DESC, node_id LIMIT ${MAX_NODES}
+    ), edges AS (
+      SELECT node_id, json_agg(json_build_object('edgeId', edge_id, 'to', to_node_id, 'taken', taken)
+        ORDER BY taken DESC, edge_id) AS edges
+      FROM (
+        SELECT node_id, edge_id, to_node_id, sum(taken) AS taken FROM insight_edges JOIN chosen ON id = dimensions
+        WHERE project_id = $1 AND at >= ${since}::timestamptz AND at < ${until}::timestamptz
+        GROUP BY node_id, edge_id, to_node_id HAVING sum(taken) > 0
+      ) AS taken GROUP BY node_id
+    )
+    SELECT nodes.node_id AS "nodeId", title, entered, ended, buckets, coalesce(edges, '[]') AS edges
+    FROM nodes LEFT JOIN edges USING (node_id)
+    LEFT JOIN insight_titles AS titles ON titles.project_id = $1 AND titles.node_id = nodes.node_id
+    ORDER BY entered DESC, nodes.node_id`;
+  return { sql, parameters: given.parameters };
+}
+
+/** The counted sessions of the window. */
+function counted(given: Given, { filter, from, to, by }: FigureQuery): string {
+  const time = by === 'start' ? 'started_at' : 'ended_at';
+  return `
+    FROM session_history WHERE project_id = $1 AND status = 'ended' AND counted IS NOT NULL
+      AND ${time} >= ${given.add(from)}::timestamptz AND ${time} < ${given.add(to)}::timestamptz
+      AND ${filtered(given, "counted->'dimensions'", filter)}`;
+}
+
+async function sumFigure(
+  database: Queryable,
+  given: Given,
+  query: FigureQuery,
+  { kind, amount, n, unit = 1 }: SumMetric,
+): Promise<Figure> {
+  const sumOf = (name: string) => `(counted->'sums'->>'${name}')::float8`;
+  const [row] = await database.query<{ amount: number; n: number; squares: number }>(
+    `SELECT coalesce(sum(${sumOf(amount)}), 0) AS amount, coalesce(sum(${sumOf(n)}), 0) AS n,
+       coalesce(sum(${sumOf(amount)} ^ 2), 0) AS squares ${counted(given, query)}`,
+    given.parameters,
+  );
+  const sums = row ?? { amount: 0, n: 0, squares: 0 };
+  const total = kind === 'sum' ? sums.amount : sums.amount / sums.n;
+  return { value: sums.n === 0 ? null : total / unit, n: sums.n, squares: sums.squares / unit ** 2 };
+}
+
+async function latencyFigure(database: Queryable, given: Given, query: FigureQuery): Promise<Figure> {
+  const rows = await database.query<{ bucket: number; turns: number }>(
+    `SELECT key::integer AS bucket, sum(value::integer)::float8 AS turns
+     FROM (SELECT counted->'latencies'->'total' AS total ${counted(given, query)}) AS measured,
+       json_each_text(total) GROUP BY key`,
+    given.parameters,
+  );
+  const buckets = Array.from({ length: LATENCY_BUCKETS.count }, () => 0);
+  for (const { bucket, turns } of rows) buckets[bucket] = turns;
+  return {
+    value: percentile(buckets, 0.95, LATENCY_BUCKETS),
+    n: rows.reduce((sum, { turns }) => sum + turns, 0),
+  };
+}

@@ -1,0 +1,71 @@
+import type { SessionFacts } from '../../../results/insights/sessionFacts.ts';
+import type { Queryable } from '../connection/database.ts';
+
+export type StoredFacts = SessionFacts & { readonly projectId: string; readonly instanceId: string };
+
+interface Row extends Omit<StoredFacts, 'startedAt' | 'endedAt'> {
+  readonly startedAt: Date;
+  readonly endedAt: Date;
+}
+
+/** The result of a tool. What tells of a failed transfer has an outcome, and is none. */
+const OF_TOOL = `type = 'tool_result' AND data->'outcome' IS NULL`;
+
+/**
+ * Everything that is counted of a session, from its rows. A dimension or a figure of its own has its place here.
+ *
+ * A call whose status says enough, such as `busy`, ends for that reason.
+ */
+const FACTS = `
+  SELECT history.project_id AS "projectId", history.instance_id AS "instanceId", started_at AS "startedAt",
+    history.ended_at AS "endedAt", history.turns,
+    json_build_object(
+      'release', coalesce(release::text, 'draft'), 'channel', channel, 'direction', call.direction, 'trunkId', call.trunk_id,
+      'campaignId', call.campaign_id, 'agentId', NULL, 'language', language, 'disposition', disposition, 'success', success::text,
+      'endReason', coalesce(call.end_reason, nullif(call.status, 'completed'), history.end_reason),
+      'provider', provider) AS dimensions,
+    CASE WHEN call.id IS NOT NULL THEN json_build_object(
+      'answeredAtMs', floor(extract(epoch FROM call.answered_at) * 1000),
+      'endedAtMs', floor(extract(epoch FROM call.ended_at) * 1000)) END AS call,
+    coalesce(criteria, '[]') AS criteria, "toolCalls", "toolFailures", interruptions, transferred, "withError",
+    (cost->>'total')::float8 AS cost,
+    coalesce(entries, '[]') AS entries, coalesce(latencies, '[]') AS latencies
+  FROM session_history AS history
+  LEFT JOIN LATERAL (
+    SELECT id, direction, trunk_id, campaign_id, status, end_reason, answered_at, ended_at FROM calls
+    WHERE calls.instance_id = history.instance_id AND ended_at IS NOT NULL
+  ) AS call ON true
+  CROSS JOIN LATERAL (
+    SELECT json_agg(criterion->>'passed' = 'true') AS criteria FROM json_array_elements(
+      CASE json_typeof(evaluation->'criteria') WHEN 'array' THEN evaluation->'criteria' END) AS criterion
+    WHERE json_typeof(criterion->'passed') = 'boolean'
+  ) AS evaluated
+  CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE ${OF_TOOL})::integer AS "toolCalls",
+      count(*) FILTER (WHERE ${OF_TOOL} AND data->>'ok' = 'false')::integer AS "toolFailures",
+      count(*) FILTER (WHERE type = 'barge_in')::integer AS interruptions,
+      count(*) FILTER (WHERE type = 'transfer' AND data->>'status' = 'joined') > 0 AS transferred,
+      count(*) FILTER (WHERE type = 'error') > 0 AS "withError",
+      json_agg(json_build_object('nodeId', data->>'nodeId', 'title', data->>'title', 'edgeId', data->>'edgeId',
+        'atMs', floor(extract(epoch FROM at) * 1000)) ORDER BY at, id)
+        FILTER (WHERE type = 'node_entered' AND data->>'nodeId' IS NOT NULL) AS entries
+    FROM session_events WHERE session_events.instance_id = history.instance_id
+  ) AS happened
+  CROSS JOIN LATERAL (
+    SELECT json_agg(json_build_object('ms', latency_ms, 'parts', message->'latencyParts',
+      'details', message->'latencyDetails')) AS latencies
+    FROM session_messages WHERE session_messages.instance_id = history.instance_id AND latency_ms IS NOT NULL
+  ) AS measured
+  WHERE history.instance_id = ANY ($1::uuid[])`;
+
+export async function readFacts(
+  database: Queryable,
+  instanceIds: readonly string[],
+): Promise<readonly StoredFacts[]> {
+  const rows = await database.query<Row>(FACTS, [instanceIds]);
+  return rows.map(({ startedAt, endedAt, ...facts }) => ({
+    ...facts,
+    startedAt: startedAt.toISOString(),
+    endedAt: endedAt.toISOString(),
+  }));
+}

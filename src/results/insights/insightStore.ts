@@ -1,0 +1,91 @@
+import type { FigureMetric, SumMetricName } from './metrics.ts';
+import type { Dimension, LatencyPart } from './sessionFacts.ts';
+
+/** What sessions must have; a dimension that is absent is not asked for. */
+export type InsightFilter = Readonly<Partial<Record<Dimension, string>>>;
+
+export type Interval = 'hour' | 'day' | 'week';
+
+export interface InsightQuery {
+  /** ISO 8601. Whole hours are counted, those in which `from` and `to` lie included, by when sessions began. */
+  readonly from: string;
+  readonly to: string;
+  readonly interval: Interval;
+  readonly groupBy: Dimension | undefined;
+  readonly filter: InsightFilter;
+}
+
+/** Sums of one group over one interval. */
+export interface SumPoint {
+  readonly at: string;
+  /** Null for sessions without the dimension, and where nothing is grouped. */
+  readonly key: string | null;
+  /** Whether it sums up the groups beyond {@link MAX_SERIES}. */
+  readonly isRest: boolean;
+  readonly amount: number;
+  readonly n: number;
+}
+
+export interface LatencyPoint {
+  readonly at: string;
+  readonly key: string | null;
+  readonly isRest: boolean;
+  readonly part: LatencyPart;
+  readonly turns: number;
+  /** Turns by bucket of LATENCY_BUCKETS. */
+  readonly buckets: readonly number[];
+}
+
+/** The groups with the most sessions have series of their own. */
+export const MAX_SERIES = 20;
+
+export interface FunnelNode {
+  readonly nodeId: string;
+  readonly title: string | null;
+  readonly entered: number;
+  readonly ended: number;
+  /** Stays by bucket of STAY_BUCKETS. */
+  readonly buckets: readonly number[];
+  readonly edges: readonly { readonly edgeId: string; readonly to: string; readonly taken: number }[];
+}
+
+/** One figure of the sessions in a window of time. */
+export interface Figure {
+  /** Null where n is 0. */
+  readonly value: number | null;
+  readonly n: number;
+  /** The sum of squares of each session's amount, from which a mean's deviation follows; undefined of a percentile. */
+  readonly squares?: number;
+}
+
+export interface FigureQuery {
+  readonly metric: FigureMetric;
+  readonly filter: InsightFilter;
+  /** Exact, ISO 8601; `to` is not part of it. */
+  readonly from: string;
+  readonly to: string;
+  /** Whether the window is of the sessions' starts, as a rollout's, or of their ends, as an alert's. */
+  readonly by: 'start' | 'end';
+}
+
+/** The one place that answers questions about ended sessions in numbers; at most 60 s old. */
+export interface InsightStore {
+  sums(projectId: string, metric: SumMetricName, query: InsightQuery): Promise<readonly SumPoint[]>;
+  /**
+   * Turns by latency: by part, or grouped or filtered by an outcome as a whole only.
+   *
+   * @param parts - Those that are wanted.
+   */
+  latencies(
+    projectId: string,
+    parts: readonly LatencyPart[],
+    query: InsightQuery,
+  ): Promise<readonly LatencyPoint[]>;
+  /** The way through the pathway, of whole UTC days. */
+  funnel(
+    projectId: string,
+    query: Pick<InsightQuery, 'from' | 'to' | 'filter'>,
+  ): Promise<readonly FunnelNode[]>;
+  /** Reads the rows of the sessions, so that the window is exact; for as long as the project keeps them. */
+  figure(projectId: string, query: FigureQuery): Promise<Figure>;
+}
