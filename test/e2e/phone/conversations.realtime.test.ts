@@ -1,3 +1,4 @@
 // One suite after the other, on one installation.
 import './conversations/recognised.ts';
 import './conversations/changes.ts';
+import './conversations/lawful.ts';
