@@ -10,21 +10,13 @@ import type { TurnEvent } from '../turnDetection/turnState.ts';
 import { AgentTurn, type AgentTurnDeps, type AgentTurnResult } from './agentTurn.ts';
 import type { Disclosures } from './disclosures.ts';
 import type { SessionHistory } from './sessionHistory.ts';
+import { isSessionEnded, outcomeAfter, SESSION_ENDED, type SessionOutcome } from './sessionOutcome.ts';
 import type { TurnCheckpoints } from './turnCheckpoints.ts';
 import type { SpokenTurn, TurnTimestamps } from './turnLatency.ts';
 import { callerMessages, UnansweredMessages } from './unansweredMessages.ts';
 
-/** Code of the error when the session was ended, over the API for example, while the call continued. */
-const SESSION_ENDED = 'session_ended';
-
 /** Runs a turn that only stores what was said before. */
 export const NOTHING_SAID: TurnInput = { kind: 'unanswered_message', text: '' };
-
-/**
- * How a voice session ended: by the agent, by the agent since it did not understand the caller, by a transfer, by the
- * caller, or after an apology because turns or the recognizer failed.
- */
-export type SessionOutcome = 'hung_up' | 'not_understood' | 'transferred' | 'closed' | 'failed';
 
 export interface AgentTurnQueueDeps<Speech extends AnswerSpeech>
   extends Omit<AgentTurnDeps<Speech>, 'onSession' | 'onStartedSpeaking' | 'onSpeechFailure'> {
@@ -395,17 +387,6 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
   }
 }
 
-/** @param isFinal - The channel itself hangs up. */
-function outcomeAfter(input: TurnInput, isFinal: boolean): SessionOutcome {
-  if (input.kind === 'failure') return 'failed';
-  if (!isFinal || input.kind !== 'not_understood') return 'hung_up';
-  return input.why === 'no_words' ? 'not_understood' : 'failed';
-}
-
 function languageOf(input: TurnInput): string | undefined {
   return input.kind === 'user_message' ? input.language : undefined;
-}
-
-function isSessionEnded(error: unknown): boolean {
-  return error instanceof CallwayError && error.code === SESSION_ENDED;
 }

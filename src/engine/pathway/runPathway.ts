@@ -1,5 +1,4 @@
 import { expressionVariables } from '../../agents/pathway/expressions.ts';
-import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { currentSpeech, switchedLanguage } from '../../agents/speech/language.ts';
 import {
@@ -9,9 +8,7 @@ import {
   transferOrder,
 } from '../../agents/transferOptions.ts';
 import { allowedTarget, type TransferTarget, toTransferTarget } from '../../agents/transferTarget.ts';
-import type { Clock } from '../../base/values/clock.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
-import { askForRoute, questionAt } from '../prompt/questions.ts';
 import type { Passage } from '../tools/knowledge.ts';
 import { optOut, optOutConfirmation, wantsNoCalls } from '../tools/optOut.ts';
 import { prefetchRetrievalAt, queryOf, retrieve } from '../tools/retrieval.ts';
@@ -41,6 +38,7 @@ import {
   type TurnMachineState,
   type TurnMachineStep,
 } from './turnMachineState.ts';
+import { holdUntil, judge, judgeBeside } from './verdict.ts';
 
 /** Inputs after which a spoken turn without words has failed; after others the channel may stay silent. */
 const NEEDS_ANSWER: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'user_message', 'dtmf', 'given_back']);
@@ -52,10 +50,6 @@ const RECORDED_ONLY: ReadonlySet<TurnInput['kind']> = new Set([
   'say',
 ]);
 const OPTED_OUT = { kind: 'opt_out' } as const;
-/** Code of the error in the history where a model does not select an edge. */
-const ROUTE_FAILED = 'route_failed';
-/** A verdict is about ten tokens: it comes this soon after the answer's first one, or is not waited for. */
-const VERDICT_TIMEOUT_MS = 250;
 
 export interface PathwayResult {
   /** Whether the current node has been spoken. */
@@ -270,21 +264,6 @@ async function greet(turn: TurnContext): Promise<Outcome | undefined> {
   return { event: { type: 'spoke', edgeId: null, saidAnything: true }, speech: 'said' };
 }
 
-/** Asks a model to select the edge. @returns Undefined for a verdict that cannot be read. @throws {ModelError} */
-async function judge(
-  turn: TurnContext,
-  node: PathwayNode,
-  choices: readonly PathwayEdge[],
-): Promise<string | null | undefined> {
-  try {
-    return await askForRoute(questionAt(turn, node), node, choices, turn.render);
-  } catch (error) {
-    if (!(error instanceof ModelError) || error.code !== 'model_malformed') throw error;
-    turn.journal.event('error', { code: ROUTE_FAILED, nodeId: node.id, message: error.message });
-    return undefined;
-  }
-}
-
 /** Asks the model to answer at a node. In turbo a second request selects the edge meanwhile. */
 async function speakAtNode(
   turn: TurnContext,
@@ -303,40 +282,6 @@ async function speakAtNode(
   if (toolResult) return { event: { type: 'tool_ran', ...toolResult, saidAnything }, speech: 'not_required' };
   const speech = answer.speech === 'missing' && edgeId !== null ? 'not_required' : answer.speech;
   return { event: { type: 'spoke', edgeId, saidAnything }, speech };
-}
-
-/** @returns The edge that holds; null for none, and where the model fails. */
-async function judgeBeside(
-  turn: TurnContext,
-  node: PathwayNode,
-  choices: readonly PathwayEdge[],
-): Promise<string | null> {
-  try {
-    return await askForRoute(questionAt(turn, node), node, choices, turn.render);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : '';
-    turn.journal.event('error', { code: ROUTE_FAILED, nodeId: node.id, message });
-    return null;
-  }
-}
-
-/**
- * Holds an answer back until it is known whether the conversation stays at the node, but not for long.
- *
- * @returns Whether the answer may begin; the same for every call.
- */
-function holdUntil(clock: Clock, verdict: Promise<string | null>): () => Promise<boolean> {
-  let isFree: Promise<boolean> | undefined;
-  return () => {
-    isFree ??= new Promise((resolve) => {
-      const timer = clock.setTimer(() => resolve(true), VERDICT_TIMEOUT_MS);
-      void verdict.then((edgeId) => {
-        timer.cancel();
-        resolve(edgeId === null);
-      });
-    });
-    return isFree;
-  };
 }
 
 /** The agent confirms that the person is not called again, and the call ends, unless an edge leads on. */
