@@ -28,7 +28,7 @@ export interface DialRequest {
   /** The session's variables, for the headers that the trunk names. */
   readonly variables?: Readonly<Record<string, unknown>>;
   /** Returns true when the peer may redirect the call to a URI. */
-  readonly mayRedirectTo: (uri: string) => boolean;
+  readonly mayRedirectTo: (uri: string) => Promise<boolean>;
   /** A `sip:` or `sips:` URI to call over the trunk instead of the number. */
   readonly targetUri?: string;
   /** The media session that this leg's is going to be bridged with. */

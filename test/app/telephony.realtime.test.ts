@@ -67,7 +67,7 @@ const dial = (built: BuiltTelephony, trunk: Trunk) =>
       fromNumber: '+886223456789',
       toNumber: '+886912345678',
       ringTimeoutMs: 5000,
-      mayRedirectTo: () => true,
+      mayRedirectTo: async () => true,
     }),
   );
 

@@ -147,7 +147,7 @@ export async function startTelephonyRig(
       fromNumber: '+886223456789',
       toNumber: '+886912345678',
       ringTimeoutMs: 10_000,
-      mayRedirectTo: () => true,
+      mayRedirectTo: async () => true,
       ...request,
     });
   const waiters: ((call: InboundCall) => void)[] = [];

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { Call } from '../call.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { CallingRulesOf } from '../numbers/doNotCall.ts';
-import { callingRefusal, plannedCall } from '../setup/callingGate.ts';
+import { callingRefusal, plannedCall, redirectRule } from '../setup/callingGate.ts';
 import type { CallSessions, StartedSession } from '../setup/callSessions.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';
 import type { Trunk } from '../trunks/trunk.ts';
@@ -51,7 +51,7 @@ export class OutboundLegs {
     if (!trunk || (await this.#deps.channel.moveTo(trunk)) > 0) return undefined;
     const refused = this.#isStored ? undefined : await this.#prepareFirst(trunk, signal);
     if (refused) return { hangUp: refused };
-    const mayRedirectTo = await this.#deps.limiter.allowedRedirects(this.#call.projectId);
+    const mayRedirectTo = await redirectRule(this.#deps, this.#call.projectId);
     const refusal = await this.#refusal();
     if (refusal) return { hangUp: refusal };
     const leg = this.#deps.telephony.dial({ ...this.#requestFor(trunk), mayRedirectTo });

@@ -4,6 +4,8 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { Call } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import { isOpen, nextOpening, zonesFor } from '../hours/openHours.ts';
+import type { CallLimiter } from '../limits/callLimiter.ts';
+import { parseDestination } from '../limits/destinations.ts';
 import type { CallingRulesOf } from '../numbers/doNotCall.ts';
 import type { CallFinisher } from '../runner/callFinisher.ts';
 import type { NumberLock } from './numberLock.ts';
@@ -23,8 +25,8 @@ export interface PlannedCall {
 
 /**
  * Decides whether an outbound call may be placed at a time, by the do-not-call lists and the project's calling hours. It is
- * asked when a call is ordered, when a scheduled one is due, and before each INVITE. Legs that a call in progress adds, as of a
- * transfer, are wished by its parties and are not asked about.
+ * asked when a call is ordered, when a scheduled one is due, and before each INVITE. Of legs that a call in progress adds, and
+ * of redirects, {@link isListed} asks the lists alone.
  *
  * @param atMs - Milliseconds since the Unix epoch.
  */
@@ -43,6 +45,21 @@ export async function callingRefusal(
   const openingMs = nextOpening(hours, atMs);
   const nextAllowedAt = openingMs === undefined ? null : new Date(openingMs).toISOString();
   return { reason: 'outside_calling_hours', nextAllowedAt };
+}
+
+/** Whether a destination is a number on a do-not-call list. @param to - A number, or a SIP URI. */
+export async function isListed(rulesOf: CallingRulesOf, projectId: string, to: string): Promise<boolean> {
+  const number = parseDestination(to);
+  return number !== undefined && (await rulesOf(projectId, number)).isListed;
+}
+
+/** Returns a check of where a peer may redirect a call of the project: by its limits, and by the lists. */
+export async function redirectRule(
+  { limiter, callingRules }: { readonly limiter: CallLimiter; readonly callingRules: CallingRulesOf },
+  projectId: string,
+): Promise<(to: string) => Promise<boolean>> {
+  const isAllowed = await limiter.allowedRedirects(projectId);
+  return async (to) => isAllowed(to) && !(await isListed(callingRules, projectId, to));
 }
 
 /** The error of an order that is refused: 422 `do_not_call` or `outside_calling_hours`. */

@@ -10,7 +10,9 @@ import type { MediaFiles } from '../holdMusic/mediaFiles.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { CallPlaces } from '../limits/callPlaces.ts';
 import { transferHolder } from '../limits/slotHolders.ts';
+import type { CallingRulesOf } from '../numbers/doNotCall.ts';
 import type { CallStreams } from '../runner/callStreams.ts';
+import { isListed, redirectRule, refusedOrder } from '../setup/callingGate.ts';
 import type { CallSessions } from '../setup/callSessions.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';
 import type { Trunk } from '../trunks/trunk.ts';
@@ -23,6 +25,7 @@ export interface CallPartiesDeps {
   readonly telephony: Telephony;
   readonly trunks: TrunkSelectionDeps;
   readonly limiter: CallLimiter;
+  readonly callingRules: CallingRulesOf;
   readonly places: CallPlaces;
   readonly sessions: CallSessions;
   readonly streams: CallStreams;
@@ -65,13 +68,13 @@ export class CallParties {
    *
    * @param given - A number, or a `sip:` or `tel:` URI.
    * @param options.bridgeWith - The caller's media session.
-   * @throws {CallwayError} When the project's limits do not allow the call, or it has no such trunk.
+   * @throws {CallwayError} When the project's limits or do-not-call lists do not allow the call, or it has no such trunk.
    */
   async *dial(
     given: TransferTarget,
     options: { readonly bridgeWith: MediaSession; readonly ringTimeoutMs: number },
   ): AsyncGenerator<CallLeg> {
-    const { telephony, trunks, limiter } = this.#deps;
+    const { telephony, trunks, limiter, callingRules } = this.#deps;
     const { projectId } = this.#call;
     const { to } = given;
     // A channel of its own: those of earlier legs may still be held.
@@ -80,8 +83,10 @@ export class CallParties {
       ...given,
       to: normalizeNumber(to.replace(/^tel:/i, '')) ?? to,
     });
+    if (await isListed(callingRules, projectId, target.to))
+      throw refusedOrder(target.to, { reason: 'do_not_call' });
     await limiter.admitOrder(projectId, target.to);
-    const mayRedirectTo = await limiter.allowedRedirects(projectId);
+    const mayRedirectTo = await redirectRule(this.#deps, projectId);
     const variables = await this.#variables();
     try {
       for (const trunk of await selectTrunks(trunks, projectId, projectNumber(this.#call), target)) {

@@ -19,7 +19,7 @@ export interface InviteRequest {
   readonly dialogId: string;
   readonly followRedirects: boolean;
   /** Returns true when the peer may redirect the call to a URI. It is called for each target of a redirect. */
-  readonly mayRedirectTo: (uri: string) => boolean;
+  readonly mayRedirectTo: (uri: string) => Promise<boolean>;
 }
 
 export interface InviteListener {
@@ -141,11 +141,14 @@ export class InviteClient {
     if (response.isFromPeer) this.#listener.onAnyResponse();
     if (status < 200) this.#onProvisional(response);
     else if (status < 300) this.#onSuccess(response);
+    else if (!this.#cancelReason && status < 400) void this.#redirect(response);
     else if (!this.#cancelReason && this.#prepareRetry(response)) this.send();
-    else {
-      this.#isOver = true;
-      this.#listener.onRejected(failureOf(response));
-    }
+    else this.#reject(response);
+  }
+
+  #reject(response: ReceivedResponse): void {
+    this.#isOver = true;
+    this.#listener.onRejected(failureOf(response));
   }
 
   #onProvisional(response: ReceivedResponse): void {
@@ -174,8 +177,7 @@ export class InviteClient {
   #prepareRetry(response: ReceivedResponse): boolean {
     const { status } = response.message;
     if (status === 401 || status === 407) return this.#authenticate(response);
-    if (status === 422) return this.#extendSession(response.message);
-    return status < 400 && this.#redirect(response.message);
+    return status === 422 && this.#extendSession(response.message);
   }
 
   #authenticate({ message, source }: ReceivedResponse): boolean {
@@ -195,17 +197,23 @@ export class InviteClient {
     return true;
   }
 
-  #redirect(response: SipResponse): boolean {
+  /** Calls the preferred Contact of those that may be called. */
+  async #redirect(response: ReceivedResponse): Promise<void> {
     const { followRedirects, mayRedirectTo } = this.#request;
-    if (!followRedirects || this.#redirects >= MAX_REDIRECTS) return false;
-    const target = contactsByPreference(response).find(mayRedirectTo);
-    if (target === undefined) return false;
+    const mayFollow = followRedirects && this.#redirects < MAX_REDIRECTS;
+    const targets = mayFollow ? contactsByPreference(response.message) : [];
+    const target = await firstAllowed(targets, mayRedirectTo);
+    // It may have been canceled meanwhile.
+    if (target === undefined || this.#cancelReason) {
+      this.#reject(response);
+      return;
+    }
     this.#redirects += 1;
     this.#uri = target;
     this.#route = this.#request.route;
     this.#isElsewhere = this.#route === undefined && hostOf(target) !== hostOf(this.#request.uri);
     if (this.#isElsewhere) this.#credentials = {};
-    return true;
+    this.send();
   }
 }
 
@@ -215,6 +223,15 @@ export class InviteClient {
  */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof RequestRefusedError && !REQUEST_ERROR.test(error.message);
+}
+
+/** A target that cannot be asked about is not allowed. */
+async function firstAllowed(
+  targets: readonly string[],
+  isAllowed: (uri: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  for (const target of targets) if (await isAllowed(target).catch(() => false)) return target;
+  return undefined;
 }
 
 function cancelOf({ uri, transactionId }: SentRequest, reason: HangupReason | undefined) {

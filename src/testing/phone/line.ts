@@ -43,7 +43,7 @@ export async function openLine(deps: LineDeps, call: TestCall, signal: AbortSign
     fromNumber: TEST_NUMBER,
     toNumber: user,
     ringTimeoutMs: RING_TIMEOUT_MS,
-    mayRedirectTo: () => false,
+    mayRedirectTo: async () => false,
   });
   const ended = closedEnd(leg);
   const hangUp = async () => {

@@ -73,7 +73,7 @@ export class SimulatedPhones {
     if (answering.kind !== 'answers') throw new TypeError('a caller needs the behaviour "answers"');
     const { projectId } = trunk;
     const callId = this.#deps.makeId();
-    const mayRedirectTo = () => false;
+    const mayRedirectTo = async () => false;
     const request = { projectId, callId, trunk, fromNumber, toNumber, ringTimeoutMs, mayRedirectTo };
     const leg = this.#deps.telephony.dial(request);
     return this.#follow(leg, fromNumber, answering);

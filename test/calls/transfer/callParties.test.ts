@@ -18,7 +18,11 @@ const CALL = { id: 'c', projectId: 'p', fromNumber: '+886911111111', settings: {
 const BETWEEN_MS = 200;
 
 /** Dials a target on a trunk whose channel takes these turns. @returns Ids of the trunks that were dialed. */
-async function dialed(waits: readonly number[], to = '+886222222222'): Promise<string[]> {
+async function dialed(
+  waits: readonly number[],
+  to = '+886222222222',
+  listed: string | undefined = undefined,
+): Promise<string[]> {
   const clock = createSimulatedClock();
   const left = [...waits];
   const trunks: string[] = [];
@@ -40,6 +44,7 @@ async function dialed(waits: readonly number[], to = '+886222222222'): Promise<s
         admitOrder: async () => undefined,
         allowedRedirects: async () => () => false,
       }),
+      callingRules: async (_projectId, number) => ({ isListed: number === listed, callingHours: null }),
       places: unused<CallPlaces>('places', {
         openChannel: () =>
           unused<TrunkChannel>('channel', {
@@ -59,6 +64,7 @@ async function dialed(waits: readonly number[], to = '+886222222222'): Promise<s
   const legs = (async () => {
     for await (const _ of parties.dial({ to }, options)) break;
   })();
+  legs.catch(() => undefined);
   for (let n = 0; n < 2 * waits.length + 2; n++) {
     await new Promise(setImmediate);
     clock.advance(1000);
@@ -79,3 +85,10 @@ test.each([
 test('A host that is no trunk is called without a channel', async () => {
   expect(await dialed([5000], 'sip:desk@elsewhere.example')).toEqual(['host']);
 });
+
+test.each(['+886222222222', 'sip:+886222222222@carrier.example'])(
+  'A target that is a number on a do-not-call list is not called: %s',
+  async (to) => {
+    await expect(dialed([], to, '+886222222222')).rejects.toMatchObject({ code: 'do_not_call' });
+  },
+);

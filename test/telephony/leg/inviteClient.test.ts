@@ -39,7 +39,11 @@ const CHALLENGE =
   'SIP/2.0 407 Proxy Authentication Required\r\nProxy-Authenticate: Digest realm="gw.test", nonce="n1"\r\n\r\n';
 
 /** Sends an INVITE that gets these answers. */
-function invited(answers: readonly string[], followRedirects = false) {
+function invited(
+  answers: readonly string[],
+  followRedirects = false,
+  mayRedirectTo: (uri: string) => Promise<boolean> = async () => true,
+) {
   const { sent, control } = instantServer(answers);
   const told: string[] = [];
   const tell = (what: string) => () => void told.push(what);
@@ -52,7 +56,7 @@ function invited(answers: readonly string[], followRedirects = false) {
       body: '',
       dialogId: 'd1',
       followRedirects,
-      mayRedirectTo: () => true,
+      mayRedirectTo,
     },
     createAuthenticator({ username: 'alice', password: 'wonderland', realm: null }, () => 'c1'),
     {
@@ -75,9 +79,10 @@ test('A challenge that arrives with the confirmation of the INVITE is answered',
   expect(sent[1]?.headers?.['Proxy-Authorization']).toContain(`uri="${URI}"`);
 });
 
-test('No other host that a call is redirected to gets credentials, neither those of before nor on its challenge', () => {
+test('No other host that a call is redirected to gets credentials, neither those of before nor on its challenge', async () => {
   const moved = 'SIP/2.0 302 Moved\r\nContact: <sip:x@elsewhere.test>\r\n\r\n';
   const { sent, told } = invited([CHALLENGE, moved, CHALLENGE.replace('n1', 'n2')], true);
+  await settled();
   expect(told).toEqual(['rejected']);
   expect(sent.map(({ uri, headers }) => [uri, headers?.['Proxy-Authorization'] !== undefined])).toEqual([
     [URI, false],
@@ -86,9 +91,27 @@ test('No other host that a call is redirected to gets credentials, neither those
   ]);
 });
 
-test('Credentials are for another user of the same host, too', () => {
+test('Credentials are for another user of the same host, too', async () => {
   const moved = `SIP/2.0 302 Moved\r\nContact: <${URI.replace(/^sip:[^@]*/, 'sip:other')}>\r\n\r\n`;
   const { sent, told } = invited([moved, CHALLENGE, 'SIP/2.0 200 OK\r\n\r\n'], true);
+  await settled();
   expect(told).toEqual(['accepted']);
   expect(sent[2]?.headers?.['Proxy-Authorization']).toContain('username="alice"');
 });
+
+test.each<[string, (uri: string) => Promise<boolean>, string[]]>([
+  ['allowed', async () => true, ['sip:best@elsewhere.test']],
+  ['allowed next', async (uri) => !uri.includes('best'), ['sip:next@elsewhere.test']],
+  ['none', async () => false, []],
+  ['known', () => Promise.reject(new Error('the database is away')), []],
+])('A redirect goes to the preferred Contact that is %s', async (_what, mayRedirectTo, expected) => {
+  const contacts = '<sip:next@elsewhere.test>;q=0.5, <sip:best@elsewhere.test>;q=0.9';
+  const moved = `SIP/2.0 302 Moved\r\nContact: ${contacts}\r\n\r\n`;
+  const { sent, told } = invited([moved, 'SIP/2.0 200 OK\r\n\r\n'], true, mayRedirectTo);
+  await settled();
+  expect(sent.slice(1).map(({ uri }) => uri)).toEqual(expected);
+  expect(told).toEqual([expected.length > 0 ? 'accepted' : 'rejected']);
+});
+
+/** Runs the promises that are due. */
+const settled = () => new Promise(setImmediate);
