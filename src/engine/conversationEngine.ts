@@ -95,6 +95,12 @@ export interface ConversationEngine {
     sink: TurnSink,
     signal: AbortSignal,
   ): Promise<void>;
+  /**
+   * Takes words of a call whose session has ended before any turn had them: a wish for no more calls counts all the same.
+   *
+   * @param session - The session as its last turn had it.
+   */
+  heardAfterEnd(session: Session, words: readonly string[]): Promise<void>;
   /** @returns Whether a live session was ended. */
   end(projectId: string, sessionId: string, reason: EndReason): Promise<boolean>;
   /**

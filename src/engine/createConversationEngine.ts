@@ -1,5 +1,6 @@
 import { isNone, UsageTally } from '../agents/cost/usage.ts';
 import type { AgentRelease } from '../agents/releases/release.ts';
+import { retryForever } from '../base/async/retryForever.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { Clock } from '../base/values/clock.ts';
@@ -33,6 +34,8 @@ import { sessionEnded, sessionStarted } from './session/sessionEvents.ts';
 import { sessionPolicy } from './session/sessionPolicy.ts';
 import type { SessionStore, TurnStore } from './session/sessionStore.ts';
 import type { UsageRecorder } from './session/usageRecorder.ts';
+import { optOutOf } from './tools/optOut.ts';
+import { saysOptOut } from './tools/optOutWords.ts';
 import { Journal } from './turn/journal.ts';
 import { runTurn } from './turn/runTurn.ts';
 import type { TurnRequest, TurnSink } from './turn/turn.ts';
@@ -183,6 +186,19 @@ class Engine implements ConversationEngine {
     } finally {
       await held.release();
     }
+  }
+
+  async heardAfterEnd(session: Session, words: readonly string[]): Promise<void> {
+    const { sessions, turn, onError } = this.#deps;
+    const { agent } = await this.releaseOf(session);
+    const reason = (agent.optOut?.detect ?? true) ? words.find(saysOptOut) : undefined;
+    if (reason === undefined) return;
+    const wish = optOutOf(await this.#withCall(session), 'spoken', reason);
+    if (!wish) return;
+    const failed = (error: unknown) => onError(error, 'opt-out not listed, retrying');
+    await retryForever(this.#clock, async () => await turn.addOptOut?.(wish), failed);
+    const event = { type: 'opt_out', at: this.#now(), data: { source: 'spoken', reason } } as const;
+    await sessions.appendLateTurn(session, { messages: [], events: [event] });
   }
 
   end(projectId: string, sessionId: string, reason: EndReason): Promise<boolean> {

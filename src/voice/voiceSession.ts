@@ -59,7 +59,9 @@ const RESUME: TurnInput = {
 };
 
 /** What answers the caller: the conversation engine, or a customer's bot in its place. */
-interface AnsweringEngine extends Pick<ConversationEngine, 'runTurn'> {
+interface AnsweringEngine
+  extends Pick<ConversationEngine, 'runTurn'>,
+    Partial<Pick<ConversationEngine, 'heardAfterEnd'>> {
   /** What the bot wants to say without having been asked; undefined when it never does. */
   readonly initiative?: (() => TurnInput | undefined) | undefined;
 }
@@ -242,6 +244,7 @@ export class VoiceSession {
 
   #createAgentTurns(session: NewSession): AgentTurnQueue<AgentSpeech> {
     const { stream, engine, speech, checkpoints: store, onSpokenTurn, clock, onError } = this.#deps;
+    let known: Session | undefined;
     return new AgentTurnQueue({
       stream,
       engine,
@@ -256,9 +259,17 @@ export class VoiceSession {
       history: this.#history,
       speakingModel: (config) => this.#engine?.use(config),
       dispatch: (event) => this.#turns.dispatch(event),
-      onSession: (found) => this.#onSession(found),
+      onSession: (found) => {
+        known = found;
+        this.#onSession(found);
+      },
       onSessionOver: (outcome) => this.#onSessionOver(outcome),
       onSpokenTurn,
+      onLastWords(words) {
+        if (!known || !engine.heardAfterEnd) return;
+        const failed = (error: unknown) => onError(error, 'last words not searched for an opt-out');
+        void engine.heardAfterEnd(known, words).catch(failed);
+      },
       clock,
       onError,
     });

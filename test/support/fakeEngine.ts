@@ -138,6 +138,7 @@ export function createFakeEngine(): FakeEngine {
         if (said.isDone || said.text !== '') sessions.set(wanted.sessionId, after(session, request, said));
       }
     },
+    heardAfterEnd: async () => undefined,
     async end(projectId, sessionId, reason) {
       if (sessions.get(sessionId)?.projectId !== projectId) return false;
       fake.ended.push({ sessionId, reason });

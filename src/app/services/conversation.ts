@@ -14,6 +14,7 @@ import { createBeforeStart } from '../../engine/session/beforeStart.ts';
 import { cacheReleases } from '../../engine/session/releases.ts';
 import { SessionEndings } from '../../engine/session/sessionEnding.ts';
 import { WriteBehind } from '../../engine/session/writeBehind.ts';
+import type { AddOptOut } from '../../engine/tools/callbacks.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
 import { createToolRunner, type ToolRunner } from '../../engine/tools/toolRunner.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
@@ -63,8 +64,13 @@ export function buildConversations(
     clock,
     tracing: tracer,
   });
+  const addOptOut: AddOptOut = async ({ projectId, number, ...entry }) => {
+    const at = new Date(clock.now()).toISOString();
+    await stores.doNotCall.add(projectId, [number], { ...entry, at });
+  };
   const attachedSessions = new WriteBehind({
     sessions: stores.sessions,
+    addOptOut,
     spool: createTurnSpool(join(config.DATA_DIR, TURN_SPOOL_FOLDER)),
     clock,
     onError,
@@ -89,12 +95,7 @@ export function buildConversations(
       shares,
       knowledge,
       scheduleCallback: buildCallbacks(context, () => conversations),
-      async addOptOut({ projectId, number, ...entry }) {
-        await stores.doNotCall.add(projectId, [number], {
-          ...entry,
-          at: new Date(clock.now()).toISOString(),
-        });
-      },
+      addOptOut,
       clock,
       onToolFailed: ({ projectId, sessionId }, failure) =>
         logger.warn({ projectId, sessionId, ...failure }, 'tool failed'),

@@ -28,6 +28,8 @@ export interface AgentTurnQueueDeps<Speech extends AnswerSpeech>
   readonly dispatch: (event: TurnEvent) => void;
   /** The agent hangs up or transfers the call. */
   readonly onSessionOver: (outcome: SessionOutcome) => void;
+  /** The caller's last words, which no turn has: the session has ended meanwhile. */
+  readonly onLastWords?: ((words: readonly string[]) => void) | undefined;
   /** A turn in which the agent was heard has ended. */
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
   /** Stores running turns, so that another node can recover them; undefined for a customer's bot. */
@@ -251,7 +253,10 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     }
     // The session has ended: the history takes the messages without a turn.
     this.#unanswered.add(text);
-    this.#deps.history.addMessages(this.#unanswered.takeAll());
+    const messages = this.#unanswered.takeAll();
+    this.#deps.history.addMessages(messages);
+    const words = messages.flatMap(({ role, content }) => (role === 'user' && content) || []);
+    this.#deps.onLastWords?.(words);
   }
 
   #dropQueued(): void {

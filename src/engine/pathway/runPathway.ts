@@ -10,7 +10,6 @@ import {
 import { allowedTarget, type TransferTarget, toTransferTarget } from '../../agents/transferTarget.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
 import type { Passage } from '../tools/knowledge.ts';
-import { optOut, optOutConfirmation, wantsNoCalls } from '../tools/optOut.ts';
 import { prefetchRetrievalAt, queryOf, retrieve } from '../tools/retrieval.ts';
 import { runToolOfNode } from '../tools/toolCalls.ts';
 import { answerNode, type NodeAnswer, type SpeechState } from '../turn/answerNode.ts';
@@ -26,7 +25,15 @@ import {
   speakingModelAt,
   type TurnContext,
 } from '../turn/turnContext.ts';
-import { extractedNames, extractFromInput, readsInput } from './extraction.ts';
+import { extractedNames, extractFromInput, isLate, readsInput } from './extraction.ts';
+import {
+  afterOptOut,
+  confirmOptOut,
+  hearsOptOut,
+  isOverAfterOptOut,
+  leadsOnAfterOptOut,
+  OPTED_OUT,
+} from './optOutTurn.ts';
 import { dueBefore, missingVariables, stillToAsk } from './requiredVariables.ts';
 import { edgeOfEvent, failedTransfer, type TurnTrigger, triggerOf } from './selectEdge.ts';
 import { advanceTurn, initialTurn } from './turnMachine.ts';
@@ -49,7 +56,6 @@ const RECORDED_ONLY: ReadonlySet<TurnInput['kind']> = new Set([
   'transfer_update',
   'say',
 ]);
-const OPTED_OUT = { kind: 'opt_out' } as const;
 
 export interface PathwayResult {
   /** Whether the current node has been spoken. */
@@ -68,24 +74,37 @@ export async function runPathway(started: TurnContext): Promise<PathwayResult> {
   const node = currentNode(started);
   if (request.input.kind === 'disclosure') return await disclose(started, request.input.id);
   if (isRecordedOnly(request.input)) {
+    await hearsOptOut(started);
     // The channel may have lost the node, with the stream before this one.
     if (node) await announce(started, node);
     if (request.input.kind === 'say') await say(started, 'text', request.input.text);
     return { hasSpoken: session.state.hasSpoken, ended: null };
   }
   switchLanguage(started, node);
-  if (wantsNoCalls(started)) {
-    await optOut(started, 'spoken', request.input.kind === 'user_message' ? request.input.text : undefined);
-    return await leaveAfterOptOut(started, node);
-  }
+  if (await hearsOptOut(started)) return await leaveAfterOptOut(started);
   if (request.input.kind === 'failure') await sayFiller(started);
   const extraction = extractFromInput(started);
+  let result: PathwayResult;
   try {
-    return await runTurnMachine({ ...started, extraction });
+    result = await runTurnMachine({ ...started, extraction });
   } finally {
     // A turn that fails waits for it too, so that nothing of it is left running.
     await extraction;
   }
+  if (!isLate(request.input)) return result;
+  // A model that speaks itself has answered before the words were known.
+  const input = { ...request.input, text: await request.input.late };
+  const known = { ...started, request: { ...request, input, history: [] } };
+  return (await hearsOptOut(known)) && result.ended === null ? await leaveAfterOptOut(known) : result;
+}
+
+/** The person wants no more calls: an edge leads on, or the agent confirms it and the call ends. */
+async function leaveAfterOptOut(turn: TurnContext): Promise<PathwayResult> {
+  const node = currentNode(turn);
+  if (node && leadsOnAfterOptOut(turn, node)) return await runTurnMachine(turn, OPTED_OUT);
+  if (node) await announce(turn, node);
+  await confirmOptOut(turn);
+  return { hasSpoken: turn.session.state.hasSpoken, ended: 'end_call_tool' };
 }
 
 /** Says what goes before the first node, in that node's language and voice. */
@@ -217,7 +236,7 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
       return (await greet(turn)) ?? (await speakAtNode(turn, effect));
     case 'run_tool': {
       const { halt, ...result } = await runToolOfNode(turn, node);
-      if (halt === 'opted_out' && !leadsOn(turn, node)) return await afterOptOut(turn, node);
+      if (halt === 'opted_out' && isOverAfterOptOut(turn, node)) return await afterOptOut(turn, node);
       return halt && halt !== 'opted_out' ? haltedBy(halt) : { event: { type: 'tool_ran', ...result } };
     }
     case 'transfer':
@@ -282,26 +301,6 @@ async function speakAtNode(
   if (toolResult) return { event: { type: 'tool_ran', ...toolResult, saidAnything }, speech: 'not_required' };
   const speech = answer.speech === 'missing' && edgeId !== null ? 'not_required' : answer.speech;
   return { event: { type: 'spoke', edgeId, saidAnything }, speech };
-}
-
-/** The agent confirms that the person is not called again, and the call ends, unless an edge leads on. */
-async function leaveAfterOptOut(turn: TurnContext, node: PathwayNode | undefined): Promise<PathwayResult> {
-  if (node && edgeOfEvent(turn.graph, node, OPTED_OUT)) return await runTurnMachine(turn, OPTED_OUT);
-  if (node) await announce(turn, node);
-  await say(turn, 'text', optOutConfirmation(turn));
-  return { hasSpoken: turn.session.state.hasSpoken, ended: 'end_call_tool' };
-}
-
-/** Whether another edge than one for the opt-out leaves a tool node. */
-function leadsOn({ graph }: TurnContext, node: PathwayNode): boolean {
-  return !edgeOfEvent(graph, node, OPTED_OUT) && graph.outgoing(node.id).length > 0;
-}
-
-/** The same, where a tool has listed the number. */
-async function afterOptOut(turn: TurnContext, node: PathwayNode): Promise<Outcome> {
-  if (edgeOfEvent(turn.graph, node, OPTED_OUT)) return { event: { type: 'start', trigger: OPTED_OUT } };
-  await say(turn, 'text', optOutConfirmation(turn));
-  return { event: { type: 'halted' }, ended: 'end_call_tool', speech: 'said' };
 }
 
 /** A tool ended or transferred the conversation, or is for the client to run. */

@@ -3,6 +3,7 @@ import type { Amounts } from '../../agents/cost/usage.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Page, PageOf } from '../../base/values/page.ts';
 import type { Analysis } from '../history/sessionResults.ts';
+import type { OptOut } from '../tools/callbacks.ts';
 import type { EndReason, HistoryEvent, IdleSession, Session, SessionMessage } from './session.ts';
 
 export interface FoundSession {
@@ -18,6 +19,8 @@ export interface TurnHistory {
   readonly events: readonly HistoryEvent[];
   /** What the session used since the last turn; the state has it too. */
   readonly used?: Amounts;
+  /** A number that is to be listed before the turn is stored, since the database was away. */
+  readonly optOut?: OptOut | undefined;
 }
 
 /** The post-session work that becomes due when a session ends; stored in the same transaction. */

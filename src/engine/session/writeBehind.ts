@@ -1,6 +1,7 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import { isUnavailable, unavailable } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
+import type { AddOptOut } from '../tools/callbacks.ts';
 import type { HistoryEvent, Session } from './session.ts';
 import { recordLateTurn, type SessionEnding, type TurnHistory, type TurnStore } from './sessionStore.ts';
 
@@ -29,6 +30,8 @@ export interface TurnSpool {
 export interface WriteBehindDeps {
   readonly sessions: TurnStore;
   readonly spool: TurnSpool;
+  /** Lists numbers that turns have kept; undefined where no calls can be placed. */
+  readonly addOptOut?: AddOptOut | undefined;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -127,7 +130,7 @@ export class WriteBehind implements TurnStore {
     const { sessions, spool, onError } = this.#deps;
     const held = this.#hold(session);
     let saving: Promise<void> | undefined;
-    if (!held.storing) {
+    if (!held.storing && !record.optOut) {
       try {
         saving = sessions.saveTurn(session, record);
         if (await this.#endsSoon(saving)) return;
@@ -225,12 +228,13 @@ export class WriteBehind implements TurnStore {
   }
 
   async #store(pending: Pending): Promise<void> {
-    const { sessions } = this.#deps;
+    const { sessions, addOptOut } = this.#deps;
     const { session } = pending;
     if (pending.kind === 'end') {
       await sessions.end(session.projectId, session.sessionId, pending.ending);
       return;
     }
+    if (pending.record.optOut) await addOptOut?.(pending.record.optOut);
     try {
       await (pending.saving ?? sessions.saveTurn(session, pending.record));
     } catch (error) {

@@ -17,6 +17,7 @@ import {
 } from '../session/session.ts';
 import { withFacts } from '../session/sessionFacts.ts';
 import type { TurnHistory } from '../session/sessionStore.ts';
+import type { OptOut } from '../tools/callbacks.ts';
 import { cutResult } from '../tools/toolRunner.ts';
 import { AnswerWaits } from './answerWaits.ts';
 import type { Delivered } from './delivery.ts';
@@ -60,6 +61,7 @@ export class Journal {
   #firstWordMs: number | undefined;
   readonly #waits = new AnswerWaits();
   #callerCalls: readonly FunctionCall[] = [];
+  readonly #optOuts: OptOut[] = [];
 
   /** @param onEvent - Called for each event, at once. */
   constructor(session: Session, clock: Clock, onEvent?: Journal['event']) {
@@ -220,6 +222,11 @@ export class Journal {
     return greeting;
   }
 
+  /** A number that is still to be listed. */
+  keepOptOut(optOut: OptOut): void {
+    this.#optOuts.push(optOut);
+  }
+
   callerCalls(calls: readonly FunctionCall[]): void {
     this.#callerCalls = calls;
   }
@@ -284,7 +291,7 @@ export class Journal {
         ...(this.#greeting === undefined ? {} : { greeting: this.#greeting }),
       },
     };
-    return { session, history: { messages, events: this.#events, used } };
+    return { session, history: { messages, events: this.#events, optOut: this.#optOuts[0], used } };
   }
 
   #answer(interrupted: boolean, delivered?: Delivered): SessionMessage[] {

@@ -16,7 +16,12 @@ const CUSTOMER_EVENTS: ReadonlySet<HistoryEventType> = new Set([
   'barge_in',
 ]);
 /** The events that the history keeps of any turn: a tool may have had effects that cannot be undone. */
-const LASTING_EVENTS: ReadonlySet<HistoryEventType> = new Set(['error', 'tool_called', 'tool_result']);
+const LASTING_EVENTS: ReadonlySet<HistoryEventType> = new Set([
+  'error',
+  'tool_called',
+  'tool_result',
+  'opt_out',
+]);
 
 export interface StoreTurnDeps {
   readonly sessions: TurnStore;
@@ -114,6 +119,7 @@ async function storeUnanswered(deps: StoreTurnDeps, turn: TurnContext): Promise<
   const history = {
     ...whole,
     messages,
+    optOut: whole.optOut,
     events: whole.events.filter(
       ({ type }) => LASTING_EVENTS.has(type) || (isSpoken && CUSTOMER_EVENTS.has(type)),
     ),

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { AgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import { unavailable } from '../../../src/base/errors.ts';
 import type { CallFacts } from '../../../src/engine/session/session.ts';
 import type { OptOut } from '../../../src/engine/tools/callbacks.ts';
 import type { TurnInput } from '../../../src/engine/turn/turn.ts';
@@ -24,10 +25,13 @@ interface Options {
   readonly edges?: PathwayInput['edges'];
   /** The model calls the tool at its first request. */
   readonly callsTool?: boolean;
+  /** What the database answers. */
+  readonly fails?: () => Promise<never>;
 }
 
 /** Runs the turns of a conversation; `order` has what happened, as numbers listed and texts said. */
-async function talk(inputs: readonly TurnInput[], { call, agent, edges = [], callsTool = false }: Options) {
+async function talk(inputs: readonly TurnInput[], options: Options) {
+  const { call, agent, edges = [], callsTool = false, fails } = options;
   const listed: OptOut[] = [];
   const order: string[] = [];
   let requests = 0;
@@ -40,6 +44,7 @@ async function talk(inputs: readonly TurnInput[], { call, agent, edges = [], cal
     ...(call ? { call } : {}),
     ...(agent ? { agent } : {}),
     async addOptOut(optOut) {
+      await fails?.();
       listed.push(optOut);
       order.push(optOut.number);
     },
@@ -66,7 +71,8 @@ async function talk(inputs: readonly TurnInput[], { call, agent, edges = [], cal
     }
   }
   const events = conversation.events().filter(({ type }) => type === 'opt_out');
-  return { listed, order, ended, requests, events: events.map(({ data }) => data) };
+  const kept = conversation.records.flatMap(({ optOut }) => optOut ?? []);
+  return { listed, order, ended, requests, events: events.map(({ data }) => data), kept, conversation };
 }
 
 const edge = (
@@ -156,4 +162,43 @@ test('A hidden number cannot be listed, and the call ends all the same', async (
 test('A chat has no number, and is answered', async () => {
   const { listed, order } = await talk([STOP], {});
   expect([listed, order]).toEqual([[], ['Hello.', 'Hello.']]);
+});
+
+test.each([
+  ['is away', () => Promise.reject(unavailable('database'))],
+  ['does not answer', () => new Promise<never>(() => undefined)],
+])(
+  'While the database %s, the agent confirms, and the turn keeps the number to be listed',
+  async (_what, fails) => {
+    const { listed, order, ended, events, kept } = await talk([STOP], { call: INBOUND, fails });
+    expect([listed, order, ended]).toEqual([[], ['Hello.', GOODBYE], 'end_call_tool']);
+    expect(events).toHaveLength(1);
+    expect(kept).toMatchObject([{ number: '+13105551234', source: 'spoken' }]);
+  },
+);
+
+test('Words that come after the answer of a model that speaks itself are heard too', async () => {
+  const late = { kind: 'user_message', text: '…', late: Promise.resolve('Stop calling me!') } as const;
+  const { listed, order, ended } = await talk([late], { call: INBOUND });
+  expect(listed).toMatchObject([{ source: 'spoken', reason: 'Stop calling me!' }]);
+  expect([order.at(-1), ended]).toEqual([`\n${GOODBYE}`, 'end_call_tool']);
+});
+
+test('Last words that no turn answers list a number without a word', async () => {
+  const bye: TurnInput = { kind: 'unanswered_message', text: 'Stop calling me!' };
+  const { listed, order, ended, events } = await talk([bye], { call: INBOUND });
+  expect(listed).toMatchObject([{ source: 'spoken', reason: 'Stop calling me!' }]);
+  expect([order, ended, events.length]).toEqual([['Hello.', '+13105551234'], null, 1]);
+});
+
+test('Last words that come after the session’s end list a number, in its history too', async () => {
+  const { conversation, listed } = await talk([], { call: INBOUND });
+  const [session] = conversation.sessions.values();
+  if (!session) throw new Error('no session');
+  await conversation.engine.end(session.projectId, session.sessionId, 'call_ended');
+  await conversation.engine.heardAfterEnd(session, ['Goodbye.']);
+  expect(listed).toEqual([]);
+  await conversation.engine.heardAfterEnd(session, ['Well.', 'Stop calling me!']);
+  expect(listed).toMatchObject([{ number: '+13105551234', reason: 'Stop calling me!' }]);
+  expect(conversation.events().filter(({ type }) => type === 'opt_out')).toHaveLength(1);
 });

@@ -112,6 +112,10 @@ async function pass(ms: number): Promise<void> {
 const begin = () =>
   new WriteBehind({
     sessions,
+    async addOptOut({ number }) {
+      await reached();
+      database.kept.push(number);
+    },
     spool: {
       async put(taken) {
         const { instanceId } = taken.session;
@@ -203,6 +207,31 @@ describe('WriteBehind with an unavailable database', () => {
     expect([database.kept, database.session?.turn, spooled.size]).toEqual([['one', 'two'], 3, 0]);
     await writeBehind.saveTurn(turn(4), record('three'));
     expect(database.kept).toEqual(['one', 'two', 'three']);
+  });
+
+  test('lists a number that a turn has kept before the turn, also after a restart', async () => {
+    const optOut = {
+      projectId: 'p',
+      number: '+13105551234',
+      callId: 'c',
+      source: 'spoken' as const,
+      reason: 'stop',
+    };
+    for (const restarts of [false, true]) {
+      database.state = 'away';
+      database.kept.length = 0;
+      database.session = SESSION;
+      await writeBehind.saveTurn(turn(2), { ...record('one'), optOut });
+      expect(spooled.get('i')?.[0]?.record.optOut).toEqual(optOut);
+      if (restarts) {
+        await writeBehind.close();
+        writeBehind = begin();
+        await writeBehind.start();
+      }
+      database.state = 'there';
+      await pass(300);
+      expect(database.kept).toEqual(['+13105551234', 'one']);
+    }
   });
 
   test('stores a turn that arrives while the spool is emptied', async () => {

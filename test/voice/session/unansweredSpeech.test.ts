@@ -331,3 +331,21 @@ test.each([
   const words = call.transcript().filter((line) => !line.includes('Sorry') && !line.includes(GREETING.text));
   expect(words).toEqual(expected);
 });
+
+test('Last words of a session that has ended meanwhile are given to the engine', async () => {
+  const words: string[][] = [];
+  const call = silentAgent({
+    withDeps: ({ engine }) => ({
+      engine: {
+        runTurn: (...turn) => engine.runTurn(...turn),
+        heardAfterEnd: async (_session, last) => void words.push([...last]),
+      },
+    }),
+  });
+  await greeted(call);
+  await call.say('Stop calling me.', 900);
+  await call.memory.engine.end('project-1', 's', 'call_ended');
+  await call.hangUp();
+  expect(words).toEqual([['Stop calling me.']]);
+  expect(call.transcript().at(-1)).toBe('user: Stop calling me.');
+});
