@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 
 import { requireQuota } from '../../../agents/accounts/quotas.ts';
@@ -132,10 +131,12 @@ export async function withForms(app: App, deps: HttpDeps, routes: (scope: App) =
     scope.addHook('preHandler', async (request) => {
       if (request.isMultipart()) request.bodyTimeout?.allowUpload();
     });
+    const { validatorCompiler, serializerCompiler } = app;
+    if (!validatorCompiler || !serializerCompiler) throw new Error('the app has no compilers yet');
     scope.setSerializerCompiler(serializerCompiler);
     // The body of a form is read as a stream, by the handler.
     scope.setValidatorCompiler((route) => {
-      const validate = validatorCompiler(route as Parameters<typeof validatorCompiler>[0]);
+      const validate = validatorCompiler(route);
       return (value) =>
         route.httpPart === 'body' && (value === undefined || value === null) ? { value } : validate(value);
     });

@@ -236,6 +236,13 @@ describe('Contacts', () => {
     expect(second.headers.get('idempotency-replayed')).toBe('true');
   });
 
+  test('that cannot be read are refused with the place of the fault', async () => {
+    const { path } = await create();
+    const { status, body } = await call('POST', `${path}/contacts`, { contacts: [{ toNumber: 7 }] });
+    expect([status, body.error]).toEqual([400, 'toNumber must be a string, not a number']);
+    expect(body.details[0].path).toBe('/contacts/0/toNumber');
+  });
+
   test('come 10,000 at once', async () => {
     const { path } = await create();
     const contacts = Array.from({ length: 10_000 }, (_, n) => ({
