@@ -794,7 +794,8 @@ CREATE INDEX campaigns_due_of_project ON campaigns (project_id, next_at) WHERE n
 -- here, and are shown as skipped.
 CREATE TABLE campaign_contacts (
   id uuid PRIMARY KEY,
-  campaign_id uuid NOT NULL REFERENCES campaigns ON DELETE CASCADE,
+  -- No reference: a million contacts are removed after their campaign.
+  campaign_id uuid NOT NULL,
   project_id uuid NOT NULL,
   to_number text NOT NULL,
   external_id text,
@@ -828,6 +829,20 @@ CREATE INDEX campaign_contacts_later ON campaign_contacts (campaign_id, not_befo
 CREATE INDEX campaign_contacts_of_number ON campaign_contacts (project_id, to_number);
 CREATE INDEX campaign_contacts_of_customer ON campaign_contacts (project_id, customer_id_of(variables))
   WHERE customer_id_of(variables) IS NOT NULL;
+
+-- Campaigns that were deleted, by any statement, until their contacts are removed.
+CREATE TABLE campaign_removals (
+  campaign_id uuid PRIMARY KEY,
+  since timestamptz NOT NULL DEFAULT now()
+);
+CREATE FUNCTION leave_contacts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO campaign_removals (campaign_id) VALUES (OLD.id);
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER campaigns_leave_contacts AFTER DELETE ON campaigns
+  FOR EACH ROW EXECUTE FUNCTION leave_contacts();
 
 -- Files that are read into a campaign, or into a do-not-call list.
 CREATE TABLE contact_imports (

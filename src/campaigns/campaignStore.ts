@@ -24,8 +24,7 @@ export interface CampaignStore {
   find(projectId: string, id: string, lock?: 'for update'): Promise<Campaign | undefined>;
   list(projectId: string, page: Page): Promise<PageOf<Campaign>>;
   update(campaign: Campaign, change: CampaignChange): Promise<void>;
-  /** Removes the contacts of a campaign, a bounded number in each transaction. */
-  removeContacts(id: string): Promise<void>;
+  /** Its contacts are removed later, by the housekeeping. */
   remove(projectId: string, id: string): Promise<boolean>;
 }
 

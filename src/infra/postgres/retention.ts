@@ -82,6 +82,19 @@ export const EXPIRED = {
       SELECT key FROM recording_removals WHERE since <= ${daysAgo(String(REMOVAL_DAYS))}
       LIMIT $2 FOR UPDATE SKIP LOCKED
     ) RETURNING 1`,
+  contacts: `
+    WITH removed AS (
+      DELETE FROM campaign_contacts WHERE id IN (
+        SELECT found.id FROM campaign_removals, LATERAL (
+          SELECT id FROM campaign_contacts WHERE campaign_id = campaign_removals.campaign_id
+          LIMIT $2 FOR UPDATE SKIP LOCKED
+        ) AS found WHERE since <= $1 LIMIT $2
+      ) RETURNING 1
+    ), emptied AS (
+      DELETE FROM campaign_removals WHERE since <= $1
+        AND NOT EXISTS (SELECT FROM campaign_contacts WHERE campaign_id = campaign_removals.campaign_id)
+    )
+    SELECT 1 FROM removed`,
   idempotencyKeys: `
     DELETE FROM idempotency_keys WHERE (scope, key) IN (
       SELECT scope, key FROM idempotency_keys WHERE created_at <= ${daysAgo('1')}

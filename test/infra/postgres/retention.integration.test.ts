@@ -166,6 +166,28 @@ describe('Retention', () => {
     expect(await expire('recordingRemovals', 90 * DAY_MS)).toBe(1);
   });
 
+  test('of contacts ends with their campaign, some rows at a time', async () => {
+    const { projectId } = await sessionWorld(opened.database);
+    await opened.database.query(
+      `WITH added AS (
+         INSERT INTO campaigns (id, project_id, name, status, settings, created_at)
+         SELECT gen_random_uuid(), $1, 'c', 'draft', '{}', now() FROM generate_series(1, 2) RETURNING id
+       )
+       INSERT INTO campaign_contacts (id, campaign_id, project_id, to_number, variables, zones, priority, status)
+       SELECT gen_random_uuid(), id, $1, n::text, '{}', 'UTC', 0, 'pending' FROM added, generate_series(1, 45) AS n`,
+      [projectId],
+    );
+    const now = () => new Date(Date.now() + DAY_MS);
+    expect(await removeExpired(opened.database, 'contacts', now())).toBe(0);
+    await opened.database.query('DELETE FROM campaigns WHERE id IN (SELECT id FROM campaigns LIMIT 1)');
+    expect(await count('campaign_contacts')).toBe(90);
+    expect(await removeExpired(opened.database, 'contacts', now())).toBe(45);
+    await opened.database.query('DELETE FROM projects');
+    expect(await removeExpired(opened.database, 'contacts', now())).toBe(45);
+    await removeExpired(opened.database, 'contacts', now());
+    expect(await count('campaign_removals')).toBe(0);
+  });
+
   test('of a test’s call is that of test runs, for its recording too', async () => {
     const retentionDays = { recordings: 1, tests: 5 };
     const world = await sessionWorld(opened.database, { historyRetentionDays: 1, retentionDays });

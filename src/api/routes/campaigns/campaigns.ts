@@ -101,18 +101,12 @@ export function campaignRoutes(app: App, deps: HttpDeps): void {
       description:
         'With its contacts; its calls stay. 409 `campaign_state` while it runs: pause or cancel it first.',
       errors: [409],
-      async prepare({ projectId, id }) {
-        const found = await deps.storage.transaction(async ({ campaigns }) => {
-          const campaign = await campaigns.find(projectId, id, 'for update');
-          if (campaign?.status === 'running')
-            throw wrongState(campaign, 'cannot be deleted: pause or cancel it');
-          // Nothing starts it while its contacts are being removed.
-          if (campaign) await campaigns.update(campaign, { status: 'canceled' });
-          return campaign;
-        });
-        if (found) await deps.storage.stores.campaigns.removeContacts(id);
+      async run({ stores: { campaigns }, projectId, id }) {
+        const campaign = await campaigns.find(projectId, id, 'for update');
+        if (campaign?.status === 'running')
+          throw wrongState(campaign, 'cannot be deleted: pause or cancel it');
+        return await campaigns.remove(projectId, id);
       },
-      run: ({ stores, projectId, id }) => stores.campaigns.remove(projectId, id),
     },
   });
 }

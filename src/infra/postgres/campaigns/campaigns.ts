@@ -11,8 +11,6 @@ const COLUMNS = `id, project_id, name, description, status, status_reason, setti
   recent_outcomes, created_at, started_at, ended_at,
   (SELECT calling_hours FROM projects WHERE projects.id = project_id) AS calling_hours,
   ${countsIn(CONTACT_STATUSES)} AS counts, ${countsIn(CONTACT_OUTCOMES)} AS outcomes`;
-/** Contacts that one statement removes. */
-const REMOVED_AT_ONCE = 5_000;
 
 export function campaignStore(database: Queryable): CampaignStore {
   const rows = projectRows<Campaign>(database, 'campaigns', COLUMNS, toCampaign);
@@ -48,11 +46,6 @@ export function campaignStore(database: Queryable): CampaignStore {
         started_at: times.startedAt,
         ended_at: times.endedAt,
       });
-    },
-    async removeContacts(id) {
-      const sql = `DELETE FROM campaign_contacts WHERE id IN (
-        SELECT id FROM campaign_contacts WHERE campaign_id = $1 LIMIT ${REMOVED_AT_ONCE}) RETURNING 1`;
-      while ((await database.query(sql, [id])).length > 0);
     },
   };
 }

@@ -48,7 +48,6 @@ const CONTENTS = [
   ['session_history', 'instance_id'],
   ['webhook_deliveries', 'id, attempt'],
   ['test_runs', 'id'],
-  ['campaign_contacts', 'id'],
 ].map(
   ([table, key]) =>
     `DELETE FROM ${table} WHERE (${key}) IN (
