@@ -3,7 +3,7 @@ import type { Campaign, CampaignSettings, CampaignStatus } from './campaign.ts';
 import type { Contact, ContactOutcome, ContactStatus } from './contact.ts';
 
 /** What a change of a campaign sets; its counts change with its contacts. */
-interface CampaignChange {
+export interface CampaignChange {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
   readonly status?: CampaignStatus | undefined;

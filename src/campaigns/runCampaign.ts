@@ -8,15 +8,18 @@ import type { WorkKind } from '../work/worker.ts';
 import type { Campaign } from './campaign.ts';
 import { campaignEvent } from './campaignEvents.ts';
 import { hoursOf, nextCallMs } from './campaignHours.ts';
-import type { CampaignStore, ContactStore, DueContacts } from './campaignStore.ts';
+import type { CampaignChange, CampaignStore, ContactStore, DueContacts } from './campaignStore.ts';
 import type { Contact, SkipReason } from './contact.ts';
 import { fromNumbersFor } from './fromNumbers.ts';
 import { nextSlotMs } from './pacing.ts';
 
 /** Campaigns that a node works on at once; a step takes some ten milliseconds. */
 const MAX_RUNNING = 50;
-/** The delay until a number is tried again that has another call. */
-const NUMBER_BUSY_MS = 60_000;
+/**
+ * How long a contact is reserved for the step that has chosen it, so that another node's step chooses the next one. It is also
+ * the delay until a number is tried again that has another call, or whose step has died.
+ */
+const RESERVED_MS = 60_000;
 /** The delay until a campaign is tried again whose calls wait for a channel. */
 const CHANNEL_WAIT_MS = 500;
 /** A call that waits longer for a channel holds up the next ones of its campaign. */
@@ -41,9 +44,17 @@ export interface RunCampaignDeps {
 
 /** What is to be done for a campaign now. */
 type Step =
-  | { readonly call: Contact; readonly campaign: Campaign }
+  | { readonly choice: Choice; readonly againMs: number }
   /** Nothing, until then; undefined until something changes. */
   | { readonly againMs: number | undefined; readonly ended?: Campaign };
+
+/** A contact that is reserved for a step, and its campaign before it was chosen. */
+interface Choice {
+  readonly campaign: Campaign;
+  readonly contact: Contact;
+  /** When the call after it may be placed. */
+  readonly pacedAt: string;
+}
 
 /** The contact is called no more, or not now: another step finds the next one. */
 class ContactPassedError extends Error {}
@@ -57,20 +68,21 @@ export function campaignWork(deps: RunCampaignDeps, rows: DueWork): WorkKind {
  * Calls the next contact of a campaign if its hours, its pace and the project's channels allow it, and moves the campaign
  * to the time of its next step.
  *
- * All state is in the database, changed with the campaign's row locked, so that any node may run a step at any time: the
- * transaction that stores the call also marks its contact and takes the pace's slot.
+ * All state is in the database, changed with the campaign's row locked, so that any node may run a step at any time: one
+ * transaction chooses a contact and takes the pace's slot, another stores the call and marks the contact.
  */
 export async function runCampaign(deps: RunCampaignDeps, work: ClaimedWork): Promise<Again | undefined> {
   const { clock, liveEvents } = deps;
   const step = await deps.transaction((stores) => nextStep(stores, work, clock.now()));
-  const againMs = 'call' in step ? await callContact(deps, step.campaign, step.call) : step.againMs;
+  const givenBackMs = 'choice' in step ? await callContact(deps, step.choice) : undefined;
+  const againMs = givenBackMs ?? step.againMs;
   if ('ended' in step && step.ended) liveEvents.publish(campaignEvent('campaign.completed', step.ended));
   return againMs === undefined ? undefined : { afterMs: Math.max(0, againMs - clock.now()) };
 }
 
 /** Finds the next contact, or else stores when to look again. */
 async function nextStep(
-  { campaigns, campaignContacts: _, dueContacts }: CampaignStores,
+  { campaigns, campaignContacts, dueContacts }: CampaignStores,
   { id, projectId }: ClaimedWork,
   nowMs: number,
 ): Promise<Step> {
@@ -93,7 +105,8 @@ async function nextStep(
   const zones = await dueContacts.zones(id);
   const openings = zones.map((one) => ({ zones: one, atMs: nextCallMs(campaign, rules, one, nowMs) }));
   const open = openings.filter(({ atMs }) => atMs === nowMs);
-  const slotMs = Math.max(nowMs, pacedAt === null ? nowMs : Date.parse(pacedAt));
+  const pacedMs = pacedAt === null ? null : Date.parse(pacedAt);
+  const slotMs = Math.max(nowMs, pacedMs ?? nowMs);
   if (open.length === 0 || slotMs > nowMs) {
     const later = await dueContacts.nextRelease(id);
     const dueMs = earliest([
@@ -104,11 +117,17 @@ async function nextStep(
   }
   if (await dueContacts.hasQueued(id, isoTime(nowMs - QUEUED_LONG_MS)))
     return await until(nowMs + CHANNEL_WAIT_MS);
-  const call = await dueContacts.first(
+  const first = await dueContacts.first(
     id,
     open.map((one) => one.zones),
   );
-  return call ? { call, campaign } : await until(nowMs);
+  if (!first) return await until(nowMs);
+  const contact = { ...first, notBefore: isoTime(nowMs + RESERVED_MS) };
+  await campaignContacts.update(contact, first);
+  const againMs = nextSlotMs(pacedMs, nowMs, pacing.callsPerMinute);
+  const next = isoTime(againMs);
+  await campaigns.update(campaign, { placed: campaign.placed + 1, pacedAt: next, nextAt: next });
+  return { choice: { campaign, contact, pacedAt: next }, againMs };
 }
 
 async function end(
@@ -122,34 +141,28 @@ async function end(
   return { againMs: undefined, ended: { ...campaign, ...change } };
 }
 
-/** Places the call of a contact. @returns When the campaign is due again. */
-async function callContact(
-  deps: RunCampaignDeps,
-  campaign: Campaign,
-  contact: Contact,
-): Promise<number | undefined> {
-  const numbers = fromNumbersFor(campaign, contact.toNumber, campaign.placed);
-  for (const fromNumber of numbers) {
+/** Places the call of a contact. @returns When the campaign is due again, where it was not placed. */
+async function callContact(deps: RunCampaignDeps, choice: Choice): Promise<number | undefined> {
+  const { campaign, contact } = choice;
+  for (const fromNumber of fromNumbersFor(campaign, contact.toNumber, campaign.placed)) {
     try {
-      return await place(deps, campaign, contact, fromNumber);
+      return await place(deps, choice, fromNumber);
     } catch (error) {
       if (!(error instanceof CallwayError)) throw error;
       // A number that may not call, or has no trunk: the next one.
-      if (error.category !== 'not_found') return await refused(deps, campaign, contact, error);
+      if (error.category !== 'not_found') return await refused(deps, choice, error);
     }
   }
-  return await pauseWithoutNumber(deps, campaign);
+  const paused = { status: 'paused', statusReason: 'no_from_number', nextAt: null } as const;
+  const changed = await giveBack(deps, choice, { notBefore: null }, paused);
+  if (changed) deps.liveEvents.publish(campaignEvent('campaign.paused', { ...changed, ...paused }));
+  return undefined;
 }
 
-async function place(
-  deps: RunCampaignDeps,
-  campaign: Campaign,
-  contact: Contact,
-  fromNumber: string,
-): Promise<number | undefined> {
-  const { id: campaignId, projectId } = campaign;
+async function place(deps: RunCampaignDeps, choice: Choice, fromNumber: string): Promise<number | undefined> {
+  const { campaign, contact } = choice;
   const order: OutboundOrder = {
-    projectId,
+    projectId: campaign.projectId,
     fromNumber,
     toNumber: contact.toNumber,
     dynamicVariables: { ...campaign.variables, ...contact.variables },
@@ -158,62 +171,53 @@ async function place(
     detectAnsweringMachine: true,
     metadata: campaign.metadata,
     externalId: contact.externalId,
-    campaign: { campaignId, contactId: contact.id },
+    campaign: { campaignId: campaign.id, contactId: contact.id },
     draft: false,
   };
-  let againMs: number | undefined;
   try {
     await deps.accept(order, (insert) =>
-      deps.transaction(async (stores) => {
-        const { again, accepted } = await attempt(stores, deps.clock.now(), campaign, contact, insert);
-        againMs = again;
-        return accepted;
-      }),
+      deps.transaction((stores) => attempt(stores, deps.clock.now(), choice, insert)),
     );
-    return againMs;
+    return undefined;
   } catch (error) {
-    if (error instanceof ContactPassedError) return deps.clock.now();
-    throw error;
+    if (!(error instanceof ContactPassedError)) throw error;
+    const nowMs = deps.clock.now();
+    await giveBack(deps, choice, { notBefore: null }, { nextAt: isoTime(nowMs) });
+    return nowMs;
   }
 }
 
-/** Stores the call of a contact that may still be called, in a transaction. @returns When the campaign is due again. */
+/** Stores the call of a contact that may still be called, in a transaction. */
 async function attempt(
   stores: CampaignStores,
   nowMs: number,
-  { id, projectId }: Campaign,
-  { id: contactId }: Contact,
+  { campaign: { id, projectId }, contact: chosen }: Choice,
   insert: (stores: CampaignStores) => Promise<AcceptedCall>,
-): Promise<{ readonly accepted: AcceptedCall; readonly again: number }> {
+): Promise<AcceptedCall> {
   const campaign = await stores.campaigns.find(projectId, id, 'for update');
-  const contact = campaign && (await stores.campaignContacts.find(id, contactId, 'for update'));
-  if (!campaign || !contact || !mayCall(campaign, contact, nowMs)) throw new ContactPassedError();
+  const contact = campaign && (await stores.campaignContacts.find(id, chosen.id, 'for update'));
+  if (!campaign || !isReserved(contact, chosen) || !mayCall(campaign, contact, nowMs))
+    throw new ContactPassedError();
   const accepted = await insert(stores);
   const { callId } = accepted;
   const begun = { callId, at: isoTime(nowMs), outcome: null, endReason: null, durationMs: null };
-  const attempts = [...contact.attempts, begun];
-  await stores.campaignContacts.update({ ...contact, status: 'calling', attempts, callId }, contact);
-  const pacedMs = campaign.pacedAt === null ? null : Date.parse(campaign.pacedAt);
-  const again = nextSlotMs(pacedMs, nowMs, campaign.pacing.callsPerMinute);
-  await stores.campaigns.update(campaign, {
-    placed: campaign.placed + 1,
-    pacedAt: isoTime(again),
-    nextAt: isoTime(again),
-  });
-  return { accepted, again };
+  const called = { ...contact, attempts: [...contact.attempts, begun], callId, notBefore: null };
+  await stores.campaignContacts.update({ ...called, status: 'calling' }, contact);
+  return accepted;
 }
 
-/** Another step may have called the contact, or used the pace's slot, since this one has looked. */
-function mayCall(campaign: Campaign, { status, notBefore, zones }: Contact, nowMs: number): boolean {
-  const { counts, pacing, pacedAt } = campaign;
+/** The campaign may have changed since this step has looked, and other steps may have placed calls. */
+function mayCall(campaign: Campaign, { zones }: Contact, nowMs: number): boolean {
   return (
     campaign.status === 'running' &&
-    counts.calling < pacing.maxConcurrent &&
-    (pacedAt === null || Date.parse(pacedAt) <= nowMs) &&
-    (status === 'pending' || status === 'waiting') &&
-    notBefore === null &&
+    campaign.counts.calling < campaign.pacing.maxConcurrent &&
     nextCallMs(campaign, hoursOf(campaign), zones, nowMs) === nowMs
   );
+}
+
+/** The reservation may have expired, or the contact may have been removed. */
+function isReserved(contact: Contact | undefined, chosen: Contact): contact is Contact {
+  return contact?.status === chosen.status && contact.notBefore === chosen.notBefore;
 }
 
 /** The refusals of an order that concern its number for good, with the reason for which the contact is skipped. */
@@ -224,71 +228,53 @@ const SKIPPED: Readonly<Record<string, SkipReason>> = {
 };
 
 /** Reacts to the refusal of an order. @returns When the campaign is due again. @throws The refusal, if it is unexpected. */
-async function refused(
-  deps: RunCampaignDeps,
-  campaign: Campaign,
-  contact: Contact,
-  refusal: CallwayError,
-): Promise<number> {
+async function refused(deps: RunCampaignDeps, choice: Choice, refusal: CallwayError): Promise<number> {
   const nowMs = deps.clock.now();
   const skipReason = SKIPPED[refusal.code];
   if (skipReason !== undefined) {
-    await changeContact(deps, campaign, contact, { status: 'skipped', skipReason }, nowMs);
+    const skipped = { status: 'skipped', skipReason, notBefore: null } as const;
+    await giveBack(deps, choice, skipped, { nextAt: isoTime(nowMs) });
     return nowMs;
   }
   if (refusal.code === 'number_already_queued') {
-    await changeContact(deps, campaign, contact, { notBefore: isoTime(nowMs + NUMBER_BUSY_MS) }, nowMs);
+    await giveBack(deps, choice, {}, { nextAt: isoTime(nowMs) });
     return nowMs;
   }
-  const isLimit = refusal.category === 'rate_limited';
-  // A dependency that is away is reported, and the claim expires.
-  const isNode = refusal.code === 'node_draining' || refusal.code === 'node_overloaded';
-  if (!isLimit && !isNode) throw refusal;
   const waitMs = (refusal.retryAfterSeconds ?? 0) * 1_000;
   const againMs = nowMs + Math.min(MAX_LIMIT_WAIT_MS, Math.max(MIN_LIMIT_WAIT_MS, waitMs));
-  await deps.transaction(({ campaigns }) => lookAgain(campaigns, campaign, againMs));
+  await giveBack(deps, choice, { notBefore: null }, { nextAt: isoTime(againMs) });
+  const isNode = refusal.code === 'node_draining' || refusal.code === 'node_overloaded';
+  // A dependency that is away is reported.
+  if (refusal.category !== 'rate_limited' && !isNode) throw refusal;
   return againMs;
 }
 
-async function changeContact(
+/**
+ * Gives back a contact that was not called, and its slot of the pace while no other step has taken one.
+ *
+ * @param change - What the contact becomes.
+ * @param next - What the campaign becomes while it is running.
+ * @returns The campaign as it was; undefined when it was running no longer.
+ */
+async function giveBack(
   { transaction }: RunCampaignDeps,
-  campaign: Campaign,
-  { id }: Contact,
+  { campaign: before, contact: chosen, pacedAt }: Choice,
   change: Partial<Contact>,
-  nowMs: number,
-): Promise<void> {
-  await transaction(async ({ campaigns, campaignContacts }) => {
-    if (!(await lookAgain(campaigns, campaign, nowMs))) return;
-    const contact = await campaignContacts.find(campaign.id, id, 'for update');
-    if (contact?.status !== 'pending' && contact?.status !== 'waiting') return;
-    await campaignContacts.update({ ...contact, ...change }, contact);
+  next: CampaignChange,
+): Promise<Campaign | undefined> {
+  return await transaction(async ({ campaigns, campaignContacts }) => {
+    const campaign = await campaigns.find(before.projectId, before.id, 'for update');
+    if (!campaign) return undefined;
+    const contact = await campaignContacts.find(before.id, chosen.id, 'for update');
+    if (isReserved(contact, chosen)) await campaignContacts.update({ ...contact, ...change }, contact);
+    if (campaign.status !== 'running') return undefined;
+    const isLast = campaign.pacedAt === pacedAt;
+    await campaigns.update(campaign, {
+      ...next,
+      pacedAt: isLast ? (before.pacedAt ?? undefined) : undefined,
+    });
+    return campaign;
   });
-}
-
-/** @returns False when the campaign is running no longer. */
-async function lookAgain(
-  campaigns: CampaignStore,
-  { id, projectId }: Campaign,
-  atMs: number,
-): Promise<boolean> {
-  const campaign = await campaigns.find(projectId, id, 'for update');
-  if (campaign?.status !== 'running') return false;
-  await campaigns.update(campaign, { nextAt: isoTime(atMs) });
-  return true;
-}
-
-async function pauseWithoutNumber(
-  { transaction, liveEvents }: RunCampaignDeps,
-  { id, projectId }: Campaign,
-): Promise<undefined> {
-  const change = { status: 'paused', statusReason: 'no_from_number', nextAt: null } as const;
-  const paused = await transaction(async ({ campaigns }) => {
-    const campaign = await campaigns.find(projectId, id, 'for update');
-    if (campaign?.status !== 'running') return undefined;
-    await campaigns.update(campaign, change);
-    return { ...campaign, ...change };
-  });
-  if (paused) liveEvents.publish(campaignEvent('campaign.paused', paused));
 }
 
 function earliest(times: readonly (number | undefined)[]): number | undefined {

@@ -181,6 +181,25 @@ describe('A running campaign', () => {
     expect((await campaignOf(id)).placed).toBe(30);
   });
 
+  test('is stepped by a second node while a call of the first is being placed: the next contact is called, none waits', async () => {
+    const id = await running({ pacing: { maxConcurrent: 200, callsPerMinute: 600 } }, rows(2));
+    const work = { id, projectId: world.projectId };
+    const { accept, ...first } = deps();
+    await runCampaign(
+      {
+        ...first,
+        async accept(order, insertOnce) {
+          clock.advance(110);
+          await runCampaign(deps(), work);
+          return await accept(order, insertOnce);
+        },
+      },
+      work,
+    );
+    expect(numbers()).toEqual(['001', '000']);
+    expect((await campaignOf(id)).counts).toMatchObject({ pending: 0, calling: 2 });
+  });
+
   test('keeps its pace, and no more contacts at once than it may', async () => {
     const id = await running({ pacing: { maxConcurrent: 3, callsPerMinute: 30 } }, rows(10));
     await pass(id, MINUTE);
