@@ -59,9 +59,8 @@ const RESUME: TurnInput = {
 };
 
 /** What answers the caller: the conversation engine, or a customer's bot in its place. */
-interface AnsweringEngine
-  extends Pick<ConversationEngine, 'runTurn'>,
-    Partial<Pick<ConversationEngine, 'heardAfterEnd'>> {
+interface AnsweringEngine extends Pick<ConversationEngine, 'runTurn'> {
+  readonly heardAfterEnd?: ConversationEngine['heardAfterEnd'] | undefined;
   /** What the bot wants to say without having been asked; undefined when it never does. */
   readonly initiative?: (() => TurnInput | undefined) | undefined;
 }

@@ -147,7 +147,8 @@ function pauseAgent(state: TurnState, context: TurnContext): TurnStep {
 
 /** Answers late words, in place of what the agent asks meanwhile. */
 function onLateWords(state: TurnState, text: string, context: TurnContext): TurnStep {
-  const isAsking = context.answering === 'not_understood';
+  // After disclosures the pathway begins in place of a request to repeat.
+  const isAsking = context.answering === 'not_understood' || context.answering === 'begin';
   if (context.utterance || (state.phase !== 'idle' && !isAsking)) return withoutEffects(state);
   const answered = { ...state, silences: 0, reprompts: 0 };
   const { state: next, effects } = startTurn(answered, { kind: 'user_message', text }, context);

@@ -46,7 +46,7 @@ export async function optOut(turn: TurnContext, source: OptOut['source'], reason
 
 /** Returns what is to be listed; undefined for a number that cannot be. */
 export function optOutOf(
-  { projectId, state: { call, test } }: Pick<Session, 'projectId' | 'state'>,
+  { projectId, state: { call, test } }: Session,
   source: OptOut['source'],
   reason: string | undefined,
 ): OptOut | undefined {

@@ -86,6 +86,13 @@ const listening: Row[] = [
     { type: 'late_words', text: 'a table' },
   ],
   [
+    'Late words are answered in place of the begin that follows disclosures',
+    at('speaking'),
+    context(12_000, { answering: 'begin' }),
+    'thinking: interrupt_agent, discard_utterance, start_turn user_message',
+    { type: 'late_words', text: 'a table' },
+  ],
+  [
     'Late words are answered after that too',
     at('idle'),
     context(15_000),
