@@ -6,18 +6,10 @@ import { prepareDatabase } from '../infra/postgres/support/databases.ts';
 import { createClient, type TestProject } from '../support/gateway.ts';
 import { type ServiceProcess, startService } from '../support/processes.ts';
 import { makeTempDir } from '../support/tempDir.ts';
-import { type Carrier, type Reaction, startCarrier } from './support/carrier.ts';
+import { type Carrier, OUTCOMES, type Reaction, startCarrier } from './support/carrier.ts';
 
 const TIMEOUT = 300_000;
 const REACTIONS: readonly Reaction[] = ['answer', 'busy', 'no_answer', 'declined', 'unknown', 'broken'];
-const OUTCOMES: Readonly<Record<Reaction, string>> = {
-  answer: 'answered',
-  busy: 'busy',
-  no_answer: 'no_answer',
-  declined: 'declined',
-  unknown: 'invalid_number',
-  broken: 'failed',
-};
 const CONTACTS = 60;
 
 const folder = makeTempDir();
@@ -27,7 +19,7 @@ let carrier: Carrier;
 let service: ServiceProcess | undefined;
 beforeAll(async () => {
   await prepareDatabase(folder.path);
-  carrier = await startCarrier(reactionOf);
+  carrier = await startCarrier({ reactionOf });
 });
 afterAll(async () => {
   await service?.stop();
@@ -92,7 +84,7 @@ test('A campaign calls each contact once over real SIP, though its node is kille
   const second = await start();
   const state = async () => (await second.send(project, 'GET', path)).body.status;
   await expect.poll(state, { timeout: 200_000, interval: 1_000 }).toBe('completed');
-  const called = new Set(carrier.invites);
+  const called = new Set(carrier.invites.map(({ number }) => number));
   expect(called.size).toBe(carrier.invites.length);
   const { body: list } = await second.send(project, 'GET', `${path}/contacts?limit=200`);
   expect(list.data).toHaveLength(CONTACTS);
