@@ -61,7 +61,7 @@ const database = openPostgres({
 });
 try {
   await migrate(database, await readMigrations(fileURLToPath(new URL('../migrations/', import.meta.url))));
-  const { stores } = createStorage(database, createSealer(Buffer.alloc(32, 1)));
+  const { insights } = createStorage(database, createSealer(Buffer.alloc(32, 1)));
   console.log(await countingSpeed(database));
   const projectId = await fill(database, Number(options.sessions));
   const [sizes] = await database.query<{ mib: number; rows: number; combinations: number }>(
@@ -81,7 +81,7 @@ try {
         const times: (readonly [name: string, ms: number])[] = [];
         for (const groupBy of GROUPS) {
           const ask = () =>
-            readInsights(stores.insights, projectId, {
+            readInsights(insights, projectId, {
               metric,
               groupBy,
               interval,
@@ -94,7 +94,7 @@ try {
         rows.push(summary(metric, interval, what, times));
       }
   for (const [what, filter] of FILTERS) {
-    const ask = () => readFunnel(stores.insights, projectId, { from: FROM, to: TO, filter });
+    const ask = () => readFunnel(insights, projectId, { from: FROM, to: TO, filter });
     rows.push(summary('funnel', '', what, [['nothing', await medianTime(ask)]]));
   }
   console.log(

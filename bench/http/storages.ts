@@ -36,7 +36,8 @@ export function memoryStorage(): Storage {
   const widgetTokens: Pick<Stores['widgetTokens'], 'findByDigest'> = { findByDigest: async () => undefined };
   const legacyUsage: Pick<Stores['legacyUsage'], 'add'> = { add: async () => undefined };
   const stores = { agents, apiKeys, widgetTokens, legacyUsage } as unknown as Stores;
-  return { stores, transaction: (work) => work(stores) };
+  const insights = {} as Storage['insights'];
+  return { stores, insights, transaction: (work) => work(stores) };
 }
 
 /** As the gateway builds it. */

@@ -42,6 +42,7 @@ import type { createStorage } from '../infra/postgres/storage.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
 import type { Retrieval } from '../knowledge/search/retrieval.ts';
 import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../models/ports/embedder.ts';
+import type { InsightStore } from '../results/insights/insightStore.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
 import type { TestRuns } from '../testing/runs/testRuns.ts';
 import type { SpeechPreview } from '../voice/speechPreview.ts';
@@ -62,6 +63,8 @@ export type Stores = ReturnType<typeof createStorage>['stores'];
 
 export interface Storage {
   readonly stores: Stores;
+  /** Starts transactions of its own. */
+  readonly insights: InsightStore;
   transaction<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>;
 }
 

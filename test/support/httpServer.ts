@@ -18,6 +18,7 @@ import type { CallControl } from '../../src/calls/runner/callControl.ts';
 import type { HistoryStore } from '../../src/engine/history/historyStore.ts';
 import type { SessionStore } from '../../src/engine/session/sessionStore.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import type { InsightStore } from '../../src/results/insights/insightStore.ts';
 import type { WebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 import { createFakeEngine, type FakeEngine } from './fakeEngine.ts';
 import { httpDeps } from './httpDeps.ts';
@@ -107,7 +108,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   };
   const deps = httpDeps(
     {
-      storage: { stores, transaction: (work) => work(stores) },
+      storage: { stores, insights: unused<InsightStore>('insights'), transaction: (work) => work(stores) },
       sealer: unused<Sealer>('sealer', { seal: (secret) => `sealed ${secret}` }),
       authenticator: fakeAuthenticator(revoked),
       clock,

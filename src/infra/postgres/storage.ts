@@ -71,6 +71,8 @@ export function createStorage(database: Database, sealer: Sealer) {
     /** Starts transactions of its own. */
     customers: customerStore(database, digests),
     /** Starts transactions of its own. */
+    insights: insightStore(database),
+    /** Starts transactions of its own. */
     waitingCalls: waitingCallStore(database),
     work: {
       calls: leasedWork(database, CALL_QUEUES),
@@ -131,6 +133,5 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     campaignContacts: contactStore(database),
     contactImports: contactImportStore(database),
     dueContacts: dueContacts(database),
-    insights: insightStore(database),
   };
 }

@@ -140,7 +140,7 @@ export function insightRoutes(app: App, deps: HttpDeps): void {
   funnelRoute(app, deps);
 }
 
-function insightsRoute(app: App, { clock, storage: { stores } }: HttpDeps): void {
+function insightsRoute(app: App, { clock, storage }: HttpDeps): void {
   app.get(
     PATH,
     {
@@ -179,7 +179,7 @@ function insightsRoute(app: App, { clock, storage: { stores } }: HttpDeps): void
       requireFewPoints(span, interval);
       const dimension = groupBy && GROUPS[groupBy];
       requireMeaning({ metric, part, groupBy: dimension, filter });
-      const { series, total } = await readInsights(stores.insights, params.projectId, {
+      const { series, total } = await readInsights(storage.insights, params.projectId, {
         metric,
         part,
         groupBy: dimension,
@@ -192,7 +192,7 @@ function insightsRoute(app: App, { clock, storage: { stores } }: HttpDeps): void
   );
 }
 
-function funnelRoute(app: App, { clock, storage: { stores } }: HttpDeps): void {
+function funnelRoute(app: App, { clock, storage }: HttpDeps): void {
   app.get(
     `${PATH}/funnel`,
     {
@@ -211,7 +211,7 @@ function funnelRoute(app: App, { clock, storage: { stores } }: HttpDeps): void {
     async ({ params, query: { from, to, ...filter } }) => {
       const span = spanOf(clock.now(), { from, to });
       return {
-        nodes: await readFunnel(stores.insights, params.projectId, {
+        nodes: await readFunnel(storage.insights, params.projectId, {
           ...span,
           filter: omitUndefined(filter),
         }),

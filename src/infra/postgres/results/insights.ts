@@ -14,7 +14,7 @@ import {
 import { SUM_METRICS, type SumMetric } from '../../../results/insights/metrics.ts';
 import { columnOf, WHOLE_BY_OUTCOME } from '../../../results/insights/rollups.ts';
 import { type Dimension, isOutcome, type LatencyPart } from '../../../results/insights/sessionFacts.ts';
-import type { Parameter, Queryable } from '../connection/database.ts';
+import type { Database, Parameter, Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
 
 /** The nodes that most sessions entered. */
@@ -26,36 +26,42 @@ interface PointRow {
   readonly is_rest: boolean;
 }
 
-export function insightStore(database: Queryable): InsightStore {
+/** Starts transactions of its own. */
+export function insightStore(database: Database): InsightStore {
+  const query = <Row>(sql: string, parameters: readonly Parameter[]) =>
+    database.transaction(async (transaction) => {
+      await transaction.query(PLAN);
+      return await transaction.query<Row>(sql, parameters);
+    });
   return {
-    async sums(projectId, metric, query) {
+    async sums(projectId, metric, asked) {
       const { amount, n } = SUM_METRICS[metric];
       const given = new Given(projectId);
-      const sql = pointsOf(given, query, {
+      const sql = pointsOf(given, asked, {
         table: 'insight_sessions',
         where: 'true',
         by: '',
         sums: { amount: columnOf(amount), n: columnOf(n) },
         size: 'sum(sessions)',
       });
-      const rows = await database.query<PointRow & { amount: number; n: number }>(sql, given.parameters);
+      const rows = await query<PointRow & { amount: number; n: number }>(sql, given.parameters);
       return rows.map((row): SumPoint => ({ ...toPoint(row), amount: row.amount, n: row.n }));
     },
-    async latencies(projectId, parts, query) {
-      const { groupBy, filter } = query;
+    async latencies(projectId, parts, asked) {
+      const { groupBy, filter } = asked;
       const byOutcome = [groupBy, ...Object.keys(filter)].some(
         (name) => name && isOutcome(name as Dimension),
       );
       const given = new Given(projectId);
       const wanted = given.add(byOutcome ? [WHOLE_BY_OUTCOME] : parts);
-      const sql = pointsOf(given, query, {
+      const sql = pointsOf(given, asked, {
         table: 'insight_latencies',
         where: `part = ANY (${wanted}::text[])`,
         by: ', part',
         sums: { turns: 'turns', buckets: 'buckets' },
         size: 'sum(turns)',
       });
-      const rows = await database.query<PointRow & { part: string; turns: number; buckets: string }>(
+      const rows = await query<PointRow & { part: string; turns: number; buckets: string }>(
         sql,
         given.parameters,
       );
@@ -64,19 +70,16 @@ export function insightStore(database: Queryable): InsightStore {
         return { ...toPoint(row), part, turns: row.turns, buckets: JSON.parse(row.buckets) };
       });
     },
-    async funnel(projectId, query) {
-      const { sql, parameters } = funnelOf(projectId, query);
-      const rows = await database.query<Omit<FunnelNode, 'buckets'> & { readonly buckets: string }>(
-        sql,
-        parameters,
-      );
+    async funnel(projectId, asked) {
+      const { sql, parameters } = funnelOf(projectId, asked);
+      const rows = await query<Omit<FunnelNode, 'buckets'> & { readonly buckets: string }>(sql, parameters);
       return rows.map((row) => ({ ...row, buckets: JSON.parse(row.buckets) }));
     },
-    async figure(projectId, query) {
+    async figure(projectId, asked) {
       const given = new Given(projectId);
-      return query.metric === 'latencyP95'
-        ? await latencyFigure(database, given, query)
-        : await sumFigure(database, given, query, SUM_METRICS[query.metric]);
+      return asked.metric === 'latencyP95'
+        ? await latencyFigure(database, given, asked)
+        : await sumFigure(database, given, asked, SUM_METRICS[asked.metric]);
     },
   };
 }
@@ -108,6 +111,14 @@ interface Summed {
 }
 
 /**
+ * A question reads many rows and makes few. The planner expects as many groups as rows, and one combination that passes a
+ * filter: groups and combinations are hashed nevertheless. The combinations are no CTE, of whose ids it knows nothing.
+ */
+const PLAN = `
+  SELECT set_config('jit', 'off', true), set_config('enable_sort', 'off', true),
+    set_config('enable_nestloop', 'off', true), set_config('work_mem', '32MB', true)`;
+
+/**
  * Adds up first by time and group, as the rows have them, and then by interval. The groups beyond the largest ones are
  * one, so that a result is bounded whatever its dimension holds.
  */
@@ -119,12 +130,12 @@ function pointsOf(given: Given, query: InsightQuery, { table, where, by, sums, s
     name === 'buckets' ? 'sum(buckets)::text AS buckets' : `sum(${name})::float8 AS ${name}`,
   );
   return `
-    WITH chosen AS MATERIALIZED (
-      SELECT id, coalesce(${key}, '') AS key FROM insight_dimensions
-      WHERE project_id = $1 AND ${filtered(given, 'value', filter)}
-    ), summed AS MATERIALIZED (
+    WITH summed AS MATERIALIZED (
       SELECT at, key${by}, ${size} AS size, ${inner.join(', ')}
-      FROM ${table} JOIN chosen ON chosen.id = dimensions
+      FROM ${table} JOIN (
+        SELECT id, coalesce(${key}, '') AS key FROM insight_dimensions
+        WHERE project_id = $1 AND ${filtered(given, 'value', filter)} OFFSET 0
+      ) AS chosen ON chosen.id = dimensions
       WHERE project_id = $1 AND ${where} AND (${spans(given, query)})
       GROUP BY at, key${by}
     ), placed AS (

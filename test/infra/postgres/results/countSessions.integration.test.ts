@@ -32,7 +32,7 @@ describe.each(databases)('Ended sessions on the $name database', ({ open }) => {
   const opened = useDatabase(open);
   beforeEach(() => opened.database.query('DELETE FROM projects'));
   const ask = (world: SessionWorld, request: Partial<InsightRequest> = {}) =>
-    readInsights(world.stores.insights, world.projectId, { metric: 'sessions', ...DAY, ...request });
+    readInsights(world.insights, world.projectId, { metric: 'sessions', ...DAY, ...request });
   const total = async (world: SessionWorld, request: Partial<InsightRequest> = {}) =>
     (await ask(world, request)).total;
 
@@ -212,18 +212,20 @@ describe.each(databases)('Ended sessions on the $name database', ({ open }) => {
       ['no_answer', 1],
     ]);
     const figure = { filter: {}, from: BEGIN, to: later(3_600_000), by: 'start' } as const;
+    expect(await world.insights.figure(world.projectId, { metric: 'interruptions', ...figure })).toEqual({
+      value: 1,
+      n: 2,
+      squares: 4,
+    });
     expect(
-      await world.stores.insights.figure(world.projectId, { metric: 'interruptions', ...figure }),
-    ).toEqual({ value: 1, n: 2, squares: 4 });
-    expect(
-      await world.stores.insights.figure(world.projectId, {
+      await world.insights.figure(world.projectId, {
         metric: 'answered',
         ...figure,
         filter: { endReason: 'no_answer' },
       }),
     ).toEqual({ value: 0, n: 1, squares: 0 });
     expect(
-      await world.stores.insights.figure(world.projectId, {
+      await world.insights.figure(world.projectId, {
         metric: 'calls',
         ...figure,
         by: 'end',
@@ -294,16 +296,16 @@ describe.each(databases)('Ended sessions on the $name database', ({ open }) => {
       enter(26, 'a'),
     ]);
     await countAll(opened.database);
-    const nodes = await readFunnel(world.stores.insights, world.projectId, DAY);
+    const nodes = await readFunnel(world.insights, world.projectId, DAY);
     expect(nodes.map(({ medianSeconds, ...node }) => node)).toEqual([
       { nodeId: 'a', title: 'a', entered: 4, ended: 2, edges: [{ edgeId: 'ab', to: 'b', taken: 2 }] },
       { nodeId: 'b', title: 'New title', entered: 2, ended: 0, edges: [{ edgeId: 'ba', to: 'a', taken: 1 }] },
     ]);
     // At b 20 and 6 s: half of the stays are not longer than 6 s.
     expect(Math.abs((nodes[1]?.medianSeconds ?? 0) / 6 - 1)).toBeLessThan(0.1);
-    expect(
-      await readFunnel(world.stores.insights, world.projectId, { ...DAY, filter: { channel: 'web' } }),
-    ).toEqual([]);
+    expect(await readFunnel(world.insights, world.projectId, { ...DAY, filter: { channel: 'web' } })).toEqual(
+      [],
+    );
   });
 
   const turn = async (world: SessionWorld, session: Session, events: readonly HistoryEvent[]) => {
