@@ -123,6 +123,8 @@ export const FIELD_PHRASES: readonly Phrase[] = [
   [/^must have at most (\d+) keys and values$/, '最多 $1 個鍵與值'],
   [/^must be letters, digits, _ and -, at most 64$/, '只能有英文字母、數字、_ 與 -，最多 64 個字元'],
   [/^must be letters, digits and underscores, at most 64$/, '只能有文字、數字與底線，最多 64 個字元'],
+  [/^must be the number of a release$/, '必須是發行版本的編號'],
+  [/^must be the number of a release, or draft$/, '必須是發行版本的編號，或 draft'],
   [
     /^must be 1 to 64 letters, digits, underscores or hyphens$/,
     '必須是 1 至 64 個英文字母、數字、底線或連字號',

@@ -39,13 +39,16 @@ const OUTBOUND = '/v1/calls/outbound';
 
 /** The access of routes by method and path, with `@` for the project's; the first that matches. */
 const ACCESS: readonly (readonly [route: RegExp, access: string])[] = [
-  [/ \/v1\/(?:numbers|do-not-call)| \/v1\/(?:projects|settings|nodes|sip-rejections)$/, 'admin'],
+  [
+    / \/v1\/(?:numbers|do-not-call|contact-imports|rates)| \/v1\/(?:projects|settings|nodes|sip-rejections)$/,
+    'admin',
+  ],
   [/^GET @(?:\/legacy-usage|\/usage)?$/, 'see'],
   // A key may change the calling hours alone.
   [/^PATCH @$/, 'operate'],
   [/ @$/, 'admin'],
-  [/^GET @\/(?:trunks|phone-numbers|widget-tokens|do-not-call)\b/, 'see'],
-  [/ @\/(?:trunks|phone-numbers|widget-tokens|do-not-call)\b/, 'operate'],
+  [/^GET @\/(?:trunks|phone-numbers|widget-tokens|do-not-call|rates)\b/, 'see'],
+  [/ @\/(?:trunks|phone-numbers|widget-tokens|do-not-call|rates)\b/, 'operate'],
   [/ @\/(?:api-keys|audit-log|providers|webhook-secret)/, 'manage'],
   [/ \/(?:project\/|knowledgebases)/, 'legacy'],
   [/\/sessions\/search$/, 'read'],

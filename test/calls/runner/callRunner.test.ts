@@ -105,6 +105,7 @@ describe('CallRunner', () => {
         q850Cause: 16,
         endedAt: new Date(t.clock.now()).toISOString(),
         mediaQuality: null,
+        legs: [],
       },
     ]);
     expect(t.runner.active).toBe(0);
