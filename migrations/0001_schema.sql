@@ -159,6 +159,31 @@ CREATE TABLE releases (
 );
 CREATE INDEX releases_by_content ON releases (project_id, release_id);
 
+-- New releases that a share of the people gets.
+CREATE TABLE rollouts (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  release integer NOT NULL,
+  previous_release integer NOT NULL,
+  percent integer NOT NULL,
+  guards json NOT NULL,
+  decide_after json NOT NULL,
+  on_bad text NOT NULL,
+  on_good text NOT NULL,
+  status text NOT NULL CHECK (status IN ('running', 'promoted', 'rolled_back', 'ended')),
+  decision json,
+  started_at timestamptz NOT NULL,
+  ended_at timestamptz,
+  -- The last event that was told of it.
+  told text,
+  next_at timestamptz,
+  claim_id uuid
+);
+CREATE UNIQUE INDEX rollouts_one_running ON rollouts (project_id) WHERE status = 'running';
+CREATE INDEX rollouts_of_project ON rollouts (project_id, started_at DESC, id DESC);
+CREATE INDEX rollouts_due ON rollouts (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX rollouts_due_of_project ON rollouts (project_id, next_at) WHERE next_at IS NOT NULL;
+
 CREATE TABLE pathways (
   id uuid PRIMARY KEY,
   project_id uuid NOT NULL UNIQUE REFERENCES projects ON DELETE CASCADE,

@@ -84,6 +84,15 @@ export async function releaseFor(
   return found.content;
 }
 
+/** The live release with that of the rollout that runs, which some people get in place of it; or the draft. */
+export async function offeredReleases(stores: ReleaseStores, projectId: string, draft: boolean) {
+  if (draft) return { live: await releaseFor(stores, projectId, 'draft') };
+  const live = await releaseFor(stores, projectId);
+  const rollout = await stores.rollouts.running(projectId);
+  const found = rollout && (await stores.numberedReleases.find(projectId, rollout.release));
+  return { live, candidate: found && { rollout, release: found.content } };
+}
+
 /** The configuration that callers get; undefined for an unknown project. */
 export async function liveAgent(stores: ReleaseStores, projectId: string): Promise<AgentConfig | undefined> {
   const record = await stores.agents.find(projectId);

@@ -14,6 +14,7 @@ import type {
 } from './conversationEngine.ts';
 import type { ClientConversation } from './history/clientConversation.ts';
 import { summariseIfDue } from './memory/conversationSummary.ts';
+import { customerOf } from './memory/customerMemory.ts';
 import type { AttachedSessions } from './session/attachedSessions.ts';
 import type { BeforeStart } from './session/beforeStart.ts';
 import {
@@ -47,8 +48,8 @@ export interface ConversationEngineDeps {
   readonly sessions: SessionStore;
   readonly attached: AttachedSessions;
   readonly releases: CachedReleases;
-  /** @see CurrentReleasesDeps.releaseFor */
-  readonly releaseFor: CurrentReleasesDeps['releaseFor'];
+  /** @see CurrentReleasesDeps.offeredReleases */
+  readonly offeredReleases: CurrentReleasesDeps['offeredReleases'];
   readonly turn: TurnDeps;
   readonly beforeStart: BeforeStart;
   readonly endings: SessionEndings;
@@ -86,14 +87,14 @@ class Engine implements ConversationEngine {
   readonly #deps: ConversationEngineDeps;
   readonly #clock: Clock;
   readonly #attached: AttachedSessions;
-  readonly #currentRelease: (wanted: NewSession) => Promise<CurrentRelease>;
+  readonly #currentRelease: ReturnType<typeof createCurrentReleases>;
 
   constructor(deps: ConversationEngineDeps) {
     this.#deps = deps;
-    const { attached, releases, releaseFor, turn } = deps;
+    const { attached, turn } = deps;
     this.#clock = turn.clock;
     this.#attached = attached;
-    this.#currentRelease = createCurrentReleases({ releases, releaseFor, clock: turn.clock });
+    this.#currentRelease = createCurrentReleases({ ...deps, clock: turn.clock });
   }
 
   async prepare(wanted: NewSession): Promise<PreparedSession> {
@@ -322,7 +323,7 @@ class Engine implements ConversationEngine {
     const { projectId, sessionId } = wanted;
     // A request that is rejected creates no session.
     const request = await buildRequest(draftSession(wanted, this.#now()));
-    const current = await this.#admit(wanted);
+    const current = await this.#admit(wanted, request.variables);
     const { session, started } = this.#newSession(wanted, current);
     request.delivery?.onSession(session);
     try {
@@ -342,16 +343,17 @@ class Engine implements ConversationEngine {
   }
 
   /** Counts a new session. @returns The release that it runs on. */
-  async #admit(wanted: NewSession): Promise<CurrentRelease> {
+  async #admit(wanted: NewSession, requested: NewSession['variables'] = {}): Promise<CurrentRelease> {
     const { usage } = this.#deps;
-    const { projectId, channel } = wanted;
+    const { projectId, sessionId, channel, customerNumber } = wanted;
+    const person = customerOf({ ...requested, ...wanted.variables }, customerNumber) ?? sessionId;
     const { standIns, countsUsage } = sessionPolicy(wanted);
     const current = standIns
       ? this.#release(projectId, standIns.releaseId).then((release) => ({
           release,
           releaseId: standIns.releaseId,
         }))
-      : this.#currentRelease(wanted);
+      : this.#currentRelease(wanted, person);
     await Promise.all([current, countsUsage && usage.admit(projectId)]);
     if (countsUsage && channel !== 'phone') usage.add(projectId, { chats: 1 });
     return await current;

@@ -21,6 +21,13 @@ const campaign = z.object({
   statusReason: z.string().optional().describe('The reason of a status that no request has set.'),
 });
 
+const rollout = z.object({
+  rolloutId: z.string(),
+  release: z.int().describe('The new release.'),
+  verdict: z.enum(['good', 'bad']).nullable().describe('Null where no figure has decided.'),
+  figures: z.array(anyJson).describe('Of the guards, as in the decision of the rollout.'),
+});
+
 const turn = z
   .int()
   .min(1)
@@ -165,6 +172,11 @@ export const liveEventData = {
   'campaign.resumed': campaign,
   'campaign.completed': campaign,
   'campaign.canceled': campaign,
+  'rollout.started': rollout,
+  'rollout.alert': rollout.describe('A guard has fired, or the release is good; the rollout goes on.'),
+  'rollout.promoted': rollout,
+  'rollout.rolled_back': rollout,
+  'rollout.ended': rollout.describe('The agent was changed meanwhile.'),
   'contact.finished': z
     .object({
       campaignId: z.string(),

@@ -178,3 +178,104 @@ test('Two releases differ as a person reads it: prompts by words, nodes by what 
   expect((await project.call('GET', '/releases/1/diff')).body.code).toBe('release_not_found');
   expect((await project.call('GET', '/releases/x')).status).toBe(400);
 });
+
+test('A rollout gives a share of people the new release, the same person always the same', async () => {
+  expect((await project.call('POST', '/rollouts', { release: 1, percent: 50 })).body.code).toBe(
+    'not_published',
+  );
+  await publish();
+  await project.call('PATCH', '/agent', { status: 'draft' });
+  await prompt('Say the second words.');
+  await publish({ live: false });
+  expect((await project.call('POST', '/rollouts', { release: 1, percent: 50 })).body.code).toBe(
+    'release_is_live',
+  );
+  expect((await project.call('POST', '/rollouts', { release: 7, percent: 50 })).status).toBe(404);
+  const started = await project.call('POST', '/rollouts', { release: 2, percent: 40 });
+  expect(started).toMatchObject({
+    status: 201,
+    body: {
+      status: 'running',
+      previousRelease: 1,
+      decideAfter: { sessions: 500 },
+      onBad: 'rollback',
+      onGood: 'alert',
+      decision: null,
+      arms: [
+        { release: 1, sessions: 0 },
+        { release: 2, sessions: 0 },
+      ],
+    },
+  });
+  const { id } = started.body;
+  expect((await project.call('POST', '/rollouts', { release: 2, percent: 40 })).body.code).toBe(
+    'rollout_running',
+  );
+
+  let sessions = 0;
+  const releasesOf = async () => {
+    const released = [];
+    for (let customerId = 0; customerId < 24; customerId += 1) {
+      sessions += 1;
+      const session_id = `s${sessions}`;
+      await project.call('POST', '/sessions', { session_id, variables: { customerId } });
+      released.push((await project.call('GET', `/sessions/${session_id}`)).body.state.release);
+    }
+    return released;
+  };
+  const before = await releasesOf();
+  expect(new Set(before)).toEqual(new Set([1, 2]));
+  expect(await releasesOf()).toEqual(before);
+  expect((await project.call('PATCH', `/rollouts/${id}`, { percent: 70 })).body.percent).toBe(70);
+  const after = await releasesOf();
+  expect(after.filter((release) => release === 2).length).toBeGreaterThan(
+    before.filter((release) => release === 2).length,
+  );
+  expect(before.every((release, index) => release === 1 || after[index] === 2)).toBe(true);
+
+  const promoted = await project.call('POST', `/rollouts/${id}/promote`);
+  expect(promoted.body).toMatchObject({ status: 'promoted', decision: { reason: 'requested' } });
+  expect(new Set(await releasesOf())).toEqual(new Set([2]));
+  expect((await project.call('POST', `/rollouts/${id}/rollback`)).body.code).toBe('rollout_ended');
+  expect((await project.call('PATCH', `/rollouts/${id}`, { percent: 5 })).body.code).toBe('rollout_ended');
+  expect((await releases())[0]).toMatchObject({ release: 2, isLive: true });
+});
+
+test('A rollout has ended after a publication or an edit of a published agent, not after an edit in draft', async () => {
+  await publish();
+  const rollout = async (release: number) => {
+    const { body } = await project.call('POST', '/rollouts', { release, percent: 10 });
+    return async () => (await project.call('GET', `/rollouts/${body.id}`)).body;
+  };
+  await publish({ live: false });
+  const edited = await rollout(2);
+  await prompt('Say the second words.');
+  expect(await edited()).toMatchObject({ status: 'ended', decision: { reason: 'agent_changed' } });
+  await project.call('PATCH', '/agent', { status: 'draft' });
+  const published = await rollout(2);
+  await prompt('Say the third words.');
+  expect((await published()).status).toBe('running');
+  await publish();
+  expect((await published()).status).toBe('ended');
+  expect((await project.call('GET', '/rollouts')).body.data).toHaveLength(2);
+});
+
+test('A rollout takes guards with one limit each, and what follows', async () => {
+  await publish();
+  await publish({ live: false });
+  const input = { release: 2, percent: 10, decideAfter: { sessions: 50 }, onBad: 'alert', onGood: 'promote' };
+  const guards = [
+    { metric: 'success', maxDrop: 0.05 },
+    { metric: 'latencyP95', max: 1_500 },
+  ];
+  for (const wrong of [
+    { metric: 'success' },
+    { metric: 'success', max: 1, maxDrop: 1 },
+    { metric: 'luck', max: 1 },
+  ])
+    expect((await project.call('POST', '/rollouts', { ...input, guards: [wrong] })).status).toBe(400);
+  for (const percent of [0, 100, 1.5])
+    expect((await project.call('POST', '/rollouts', { ...input, percent })).status).toBe(400);
+  const { body } = await project.call('POST', '/rollouts', { ...input, guards });
+  expect(body).toMatchObject({ ...input, guards });
+});

@@ -128,9 +128,9 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       stampOf: async () => undefined,
       removeUnused: async () => undefined,
     },
-    async releaseFor() {
+    async offeredReleases() {
       options.onReleaseLookUp?.();
-      return release;
+      return { live: release };
     },
     turn: {
       models,

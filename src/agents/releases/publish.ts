@@ -1,6 +1,7 @@
 import { notFound } from '../../base/errors.ts';
 import type { AgentStore, NumberedReleaseStore, PathwayStore, ToolStore } from '../agentStores.ts';
 import type { AgentRecord, AgentRelease, Author } from './release.ts';
+import type { RolloutStore } from './rollout.ts';
 
 /** Further edits of one author within this time are part of the release that the first one made. */
 const COALESCED_MS = 60_000;
@@ -10,6 +11,7 @@ export interface ReleaseStores {
   readonly pathways: PathwayStore;
   readonly tools: ToolStore;
   readonly numberedReleases: NumberedReleaseStore;
+  readonly rollouts: RolloutStore;
 }
 
 /** Who changes something, and when. */
@@ -42,13 +44,16 @@ export async function publish(
     note,
     isAutomatic: false,
   });
-  if (live) await stores.agents.save(projectId, { config: content.agent, live: number }, edit.at);
+  if (live) {
+    await stores.agents.save(projectId, { config: content.agent, live: number }, edit.at);
+    await endRollout(stores, projectId, edit.at);
+  }
   return number;
 }
 
 /**
  * Keeps what an edit of a published agent has put live: in a release of its own, or in the one of the edits just before.
- * Does nothing in draft, and where nothing has changed. Runs in the transaction of the edit.
+ * Does nothing in draft. A rollout that runs has ended. Runs in the transaction of the edit.
  */
 export async function keepEdit(stores: ReleaseStores, projectId: string, edit: Edit): Promise<void> {
   const record = await stores.agents.find(projectId, 'for update');
@@ -60,15 +65,22 @@ export async function keepEdit(stores: ReleaseStores, projectId: string, edit: E
     note: null,
     isAutomatic: true,
   };
+  await endRollout(stores, projectId, edit.at);
   const since = new Date(Date.parse(edit.at) - COALESCED_MS).toISOString();
   if (await stores.numberedReleases.amend(projectId, release, since)) return;
   const live = await stores.numberedReleases.insert(projectId, release);
   await stores.agents.save(projectId, { ...record, live }, edit.at);
 }
 
+/** Ends the rollout that runs, since what callers get was changed. */
+async function endRollout({ rollouts }: ReleaseStores, projectId: string, at: string): Promise<void> {
+  const running = await rollouts.running(projectId);
+  if (running) await rollouts.finish(running.id, 'ended', { at, reason: 'agent_changed', figures: [] });
+}
+
 /** What is edited now. */
 export async function workingCopy(
-  stores: Pick<ReleaseStores, 'pathways' | 'tools'>,
+  stores: ReleaseStores,
   projectId: string,
   { config }: AgentRecord,
 ): Promise<AgentRelease> {

@@ -47,6 +47,7 @@ import { speechPreviewRoute } from './projects/speechPreview.ts';
 import { usageRoutes } from './projects/usage.ts';
 import { webhookRoutes } from './projects/webhooks.ts';
 import { insightRoutes } from './results/insights.ts';
+import { rolloutRoutes } from './results/rollouts.ts';
 import { customerRoutes } from './sessions/customers.ts';
 import { eventRoutes } from './sessions/events.ts';
 import { mediaStreamRoutes } from './sessions/mediaStreams.ts';
@@ -74,6 +75,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   pathwayNodeRoutes,
   pathwayEdgeRoutes,
   releaseRoutes,
+  rolloutRoutes,
   toolRoutes,
   toolTrialRoutes,
   templatePreviewRoute,

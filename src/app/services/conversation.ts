@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { countSession } from '../../agents/accounts/dayQuotas.ts';
-import { releaseFor } from '../../agents/agents.ts';
+import { offeredReleases } from '../../agents/agents.ts';
 import { McpServers } from '../../agents/mcp/mcpServers.ts';
 import type { McpTools } from '../../agents/mcp/mcpTools.ts';
 import { createTemplateCache } from '../../agents/pathway/templates.ts';
@@ -87,7 +87,7 @@ export function buildConversations(
       clock,
     }),
     releases: cacheReleases(stores.releases),
-    releaseFor: (projectId, version) => releaseFor(stores, projectId, version),
+    offeredReleases: (projectId, draft) => offeredReleases(stores, projectId, draft),
     turn: {
       models,
       tools: withMocksOfTests({ real: tools, clock, shares }),

@@ -8,6 +8,7 @@ import { buildCustomers } from './customers.ts';
 import { buildKnowledge } from './knowledge.ts';
 import { buildChat } from './providers.ts';
 import { buildRecordings } from './recordings.ts';
+import { startRollouts } from './rollouts.ts';
 import { buildTests } from './tests.ts';
 import { buildWebhooks } from './webhooks.ts';
 
@@ -39,6 +40,7 @@ export async function buildServices(node: NodeContext) {
   });
   lifecycle.onClose(() => calls.close());
   const campaigns = buildCampaigns(node, calls, knowledge);
+  startRollouts(node);
   const { mediaFiles: store } = storage.stores;
   const mediaFiles = new MediaFiles({ store, files: knowledge.files, makeId, onError });
   const customers = buildCustomers(node, recordings.calls);

@@ -130,6 +130,7 @@ export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promis
     sessionId: deps.makeId(),
     channel: 'phone',
     callId: id,
+    customerNumber: toNumber,
     draft,
     ...(dynamicVariables ? { variables: dynamicVariables } : {}),
   });

@@ -87,6 +87,7 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
     sessionId: deps.makeId(),
     channel: 'phone',
     callId,
+    customerNumber: inbound.fromNumber,
     variables: variablesOf(inbound, number),
     ...(number.startNodeId === null ? {} : { startNodeId: number.startNodeId }),
   });

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ExecutionMode } from '../../agents/agentConfig.ts';
 import type { AgentRelease } from '../../agents/releases/release.ts';
+import { isChosen, type Rollout } from '../../agents/releases/rollout.ts';
 import { coalesceReads } from '../../base/async/coalesce.ts';
 import type { Clock } from '../../base/values/clock.ts';
 
@@ -15,7 +16,7 @@ export interface ReleaseStore {
   keep(projectId: string, release: AgentRelease): Promise<string>;
   find(projectId: string, releaseId: string): Promise<AgentRelease | undefined>;
   /**
-   * A stamp that changes with the project's agent, pathway or tools.
+   * A stamp that changes with the project's agent, pathway, tools or rollout.
    *
    * @returns The stamp; undefined for an unknown project, or when it is not known.
    */
@@ -36,6 +37,13 @@ export interface CurrentRelease {
   readonly releaseId: string;
 }
 
+/** What new sessions of a project run on. */
+interface OfferedReleases {
+  readonly live: AgentRelease;
+  /** The release that a rollout gives some people in place of it; undefined while none runs. */
+  readonly candidate?: { readonly rollout: Rollout; readonly release: AgentRelease } | undefined;
+}
+
 /** Names the project release that a new session runs on. */
 export interface WantedRelease {
   readonly projectId: string;
@@ -45,10 +53,16 @@ export interface WantedRelease {
   readonly executionMode: ExecutionMode | undefined;
 }
 
+/** The current release, and the one that a rollout gives some people. */
+interface KnownReleases {
+  readonly current: CurrentRelease;
+  readonly candidate: { readonly rollout: Rollout; readonly current: CurrentRelease } | undefined;
+}
+
 export interface CurrentReleasesDeps {
   readonly releases: ReleaseStore;
-  /** Reads the live release, or the draft. */
-  readonly releaseFor: (projectId: string, version?: 'draft') => Promise<AgentRelease>;
+  /** Reads the live release with that of a rollout, or the draft. */
+  readonly offeredReleases: (projectId: string, draft: boolean) => Promise<OfferedReleases>;
   readonly clock: Clock;
 }
 
@@ -82,35 +96,44 @@ export function cacheReleases(store: ReleaseStore, maxReleases: number = MAX_REL
 }
 
 /**
- * Looks up the release of new sessions. Each look-up reads the project's stamp, and the release only when the stamp has
+ * Looks up the release of new sessions; while a rollout runs, by the person. Each look-up reads the project's stamp, and the release only when the stamp has
  * changed. Concurrent look-ups share one read.
  */
 export function createCurrentReleases(deps: CurrentReleasesDeps) {
-  const known = new LRUCache<string, { stamp: string; current: CurrentRelease; storedAtMs: number }>({
+  const known = new LRUCache<string, { stamp: string; releases: KnownReleases; storedAtMs: number }>({
     max: MAX_RELEASES,
   });
 
-  const lookUp = async (key: string): Promise<CurrentRelease> => {
+  const lookUp = async (key: string): Promise<KnownReleases> => {
     const { projectId, draft, executionMode }: WantedRelease = JSON.parse(key);
     // Read first: a change in between makes the release newer than its stamp, never older.
     const stamp = await deps.releases.stampOf(projectId);
     const before = known.get(key);
     const nowMs = deps.clock.monotonicMs();
-    if (before && before.stamp === stamp && nowMs - before.storedAtMs < STORE_AGAIN_MS) return before.current;
-    const found = await deps.releaseFor(projectId, draft ? 'draft' : undefined);
-    const release = executionMode ? { ...found, agent: { ...found.agent, executionMode } } : found;
-    const current = { release, releaseId: await deps.releases.keep(projectId, release) };
-    if (stamp !== undefined) known.set(key, { stamp, current, storedAtMs: nowMs });
-    return current;
+    if (before && before.stamp === stamp && nowMs - before.storedAtMs < STORE_AGAIN_MS)
+      return before.releases;
+    const keep = async (found: AgentRelease) => {
+      const release = executionMode ? { ...found, agent: { ...found.agent, executionMode } } : found;
+      return { release, releaseId: await deps.releases.keep(projectId, release) };
+    };
+    const { live, candidate: offered } = await deps.offeredReleases(projectId, draft);
+    const current = await keep(live);
+    const candidate = offered && { rollout: offered.rollout, current: await keep(offered.release) };
+    const releases = { current, candidate };
+    if (stamp !== undefined) known.set(key, { stamp, releases, storedAtMs: nowMs });
+    return releases;
   };
 
   const read = coalesceReads(lookUp);
-  return ({
-    projectId,
-    draft = false,
-    executionMode,
-  }: Partial<WantedRelease> & Pick<WantedRelease, 'projectId'>) =>
-    read(JSON.stringify({ projectId, draft, executionMode } satisfies WantedRelease));
+  return async (
+    { projectId, draft = false, executionMode }: Partial<WantedRelease> & Pick<WantedRelease, 'projectId'>,
+    /** Meets the same release again. */
+    person: string,
+  ): Promise<CurrentRelease> => {
+    const wanted = { projectId, draft, executionMode } satisfies WantedRelease;
+    const { current, candidate } = await read(JSON.stringify(wanted));
+    return candidate && isChosen(candidate.rollout, person) ? candidate.current : current;
+  };
 }
 
 const keyOf = (projectId: string, id: string) => `${projectId} ${id}`;

@@ -224,6 +224,8 @@ export interface NewSession {
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly provider?: string | null;
   readonly callId?: string;
+  /** The other party's number of a call; undefined without one. */
+  readonly customerNumber?: string;
   /** A node's id. */
   readonly startNodeId?: string;
   /** Whether the id was generated for this session, so that no session can have it. */

@@ -6,6 +6,7 @@ import { numberedReleaseStore } from './agents/numberedReleases.ts';
 import { pathwayStore } from './agents/pathways.ts';
 import { providerCredentialStore } from './agents/providerCredentials.ts';
 import { releaseStore } from './agents/releases.ts';
+import { rolloutStore } from './agents/rollouts.ts';
 import { testCaseStore } from './agents/testCases.ts';
 import { testSuiteStore } from './agents/testSuites.ts';
 import { toolStore } from './agents/tools.ts';
@@ -40,6 +41,7 @@ import { usageStore } from './projects/usage.ts';
 import { widgetTokenStore } from './projects/widgetTokens.ts';
 import { insightStore } from './results/insights.ts';
 import { ratesStore } from './results/rates.ts';
+import { rolloutFigures } from './results/rolloutFigures.ts';
 import { createNumberDigests, type NumberDigests } from './secrets/numberDigests.ts';
 import { createSecretFields, type SecretFields } from './secrets/secretFields.ts';
 import { customerStore } from './sessions/customers.ts';
@@ -77,6 +79,7 @@ export function createStorage(database: Database, sealer: Sealer) {
     work: {
       calls: leasedWork(database, CALL_QUEUES),
       campaigns: dueCampaigns(database),
+      rollouts: leasedWork(database, WORK_TABLES.rollouts),
       ingestion: leasedWork(database, WORK_TABLES.ingestion),
       contactImports: leasedWork(database, WORK_TABLES['contact-imports']),
       scheduledCalls: leasedWork(database, SCHEDULED_CALLS),
@@ -110,6 +113,8 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     legacyUsage: legacyUsageStore(database),
     releases: releaseStore(database, secrets),
     numberedReleases: numberedReleaseStore(database, secrets),
+    rollouts: rolloutStore(database),
+    rolloutFigures: rolloutFigures(database),
     sessions: sessionStore(database),
     history: historyStore(database),
     memory: memoryStore(database),

@@ -81,7 +81,7 @@ function testEngine(deps: PlayerDeps, play: PlayRequest, sessions: TestSessions)
       stampOf: async () => undefined,
       removeUnused: async () => undefined,
     },
-    releaseFor: async () => play.release,
+    offeredReleases: async () => ({ live: play.release }),
     turn: {
       models: deps.models,
       tools: createMockedTools({ mocks, real: allowRealTools ? deps.tools : undefined, clock, shares }),

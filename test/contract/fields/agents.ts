@@ -12,6 +12,28 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
     },
   },
   {
+    name: 'rollout',
+    places: [['/v1/projects/{projectId}/rollouts'], ['/v1/projects/{projectId}/rollouts/{rolloutId}']],
+    rows: {
+      release:
+        'contract/releaseFields.integration.test.ts › A rollout gives a share of people the new release, the same person always the same',
+      percent:
+        'contract/releaseFields.integration.test.ts › A rollout gives a share of people the new release, the same person always the same',
+      'guards[].metric':
+        'results/rollouts/judgeRollout.integration.test.ts › A guard that fires rolls back, with the figures that decided, and is told once',
+      'guards[].maxDrop':
+        'results/rollouts/judgeRollout.integration.test.ts › A guard that fires rolls back, with the figures that decided, and is told once',
+      'guards[].max':
+        'results/rollouts/judgeRollout.integration.test.ts › The figures of an arm are those of its sessions, turns, tools and calls',
+      'decideAfter.sessions':
+        'results/rollouts/judgeRollout.integration.test.ts › A release without a fired guard is promoted after its sessions, and the next session gets it',
+      onBad:
+        'results/rollouts/judgeRollout.integration.test.ts › With alert the rollout goes on, and a good one may still turn out bad',
+      onGood:
+        'results/rollouts/judgeRollout.integration.test.ts › A release without a fired guard is promoted after its sessions, and the next session gets it',
+    },
+  },
+  {
     name: 'publication',
     places: [['/v1/projects/{projectId}/agent/publish']],
     rows: {

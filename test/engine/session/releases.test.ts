@@ -12,16 +12,10 @@ function lookUpScene(stamp: { value: string | undefined }) {
   const asked = { stamps: 0, releases: 0, kept: 0 };
   const currentRelease = createCurrentReleases({
     clock,
-    async releaseFor(projectId, draft): Promise<AgentRelease> {
+    async offeredReleases(projectId, draft) {
       asked.releases += 1;
       const agent = newAgentConfig(`${projectId} ${stamp.value} ${draft ? 'draft' : 'live'}`);
-      return {
-        agent,
-        pathwayId: 'p',
-        pathwayVersion: 1,
-        pathway: starterPathway(),
-        tools: [],
-      };
+      return { live: { agent, pathwayId: 'p', pathwayVersion: 1, pathway: starterPathway(), tools: [] } };
     },
     releases: unused<ReleaseStore>('releases', {
       async stampOf() {
@@ -47,19 +41,19 @@ describe('The current release look-up', () => {
       ['a', true],
       ['b', false],
     ] as const) {
-      const { releaseId } = await currentRelease({ projectId: project, draft: draft });
+      const { releaseId } = await currentRelease({ projectId: project, draft: draft }, 'p');
       expect(releaseId).toBe(`id of ${project} 1 ${draft ? 'draft' : 'live'}`);
     }
     expect(asked).toEqual({ stamps: 4, releases: 3, kept: 3 });
     stamp.value = '2';
-    expect((await currentRelease({ projectId: 'a', draft: false })).releaseId).toBe('id of a 2 live');
+    expect((await currentRelease({ projectId: 'a', draft: false }, 'p')).releaseId).toBe('id of a 2 live');
   });
 
   test('stores the release again after 30 min, so that it does not count as unused', async () => {
     const { clock, asked, currentRelease } = lookUpScene({ value: '1' });
-    await currentRelease({ projectId: 'a', draft: false });
+    await currentRelease({ projectId: 'a', draft: false }, 'p');
     clock.advance(31 * 60_000);
-    await currentRelease({ projectId: 'a', draft: false });
+    await currentRelease({ projectId: 'a', draft: false }, 'p');
     expect(asked.kept).toBe(2);
   });
 
@@ -67,7 +61,7 @@ describe('The current release look-up', () => {
     const { currentRelease } = lookUpScene({ value: '1' });
     const modes = await Promise.all(
       ([undefined, 'turbo', 'smart'] as const).map(async (executionMode) => {
-        const { release } = await currentRelease({ projectId: 'a', executionMode });
+        const { release } = await currentRelease({ projectId: 'a', executionMode }, 'p');
         return release.agent.executionMode;
       }),
     );
@@ -76,14 +70,16 @@ describe('The current release look-up', () => {
 
   test('reads the release each time without a stamp', async () => {
     const { asked, currentRelease } = lookUpScene({ value: undefined });
-    await currentRelease({ projectId: 'a', draft: false });
-    await currentRelease({ projectId: 'a', draft: false });
+    await currentRelease({ projectId: 'a', draft: false }, 'p');
+    await currentRelease({ projectId: 'a', draft: false }, 'p');
     expect(asked.releases).toBe(2);
   });
 
   test('shares concurrent look-ups', async () => {
     const { asked, currentRelease } = lookUpScene({ value: undefined });
-    await Promise.all(Array.from({ length: 50 }, () => currentRelease({ projectId: 'a', draft: false })));
+    await Promise.all(
+      Array.from({ length: 50 }, () => currentRelease({ projectId: 'a', draft: false }, 'p')),
+    );
     expect(asked.releases).toBeLessThanOrEqual(2);
   });
 });

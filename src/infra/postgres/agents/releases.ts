@@ -11,7 +11,8 @@ const NOTED_EVERY_HOURS = 1;
 /** The transaction that wrote a row; changes with every update. @see PostgreSQL section 5.5 */
 const STAMP = `
   SELECT concat_ws(' ', agents.xmin, pathways.xmin,
-    (SELECT string_agg(id || ' ' || xmin, ' ' ORDER BY id) FROM tools WHERE project_id = $1)) AS stamp
+    (SELECT string_agg(id || ' ' || xmin, ' ' ORDER BY id) FROM tools WHERE project_id = $1),
+    (SELECT id || ' ' || percent FROM rollouts WHERE project_id = $1 AND status = 'running')) AS stamp
   FROM agents LEFT JOIN pathways USING (project_id) WHERE agents.project_id = $1`;
 
 export function releaseStore(database: Queryable, secrets: SecretFields): ReleaseStore {

@@ -1,0 +1,91 @@
+import type { ReleaseStores } from '../../agents/releases/publish.ts';
+import type { FinalRolloutStatus, Rollout, RolloutDecision } from '../../agents/releases/rollout.ts';
+import { finishRollout } from '../../agents/releases/rollouts.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { LiveEventType } from '../../events/liveEvent.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
+import type { Again, ClaimedWork } from '../../work/work.ts';
+import { type Judgement, judgeArms, type RolloutFigures } from './arms.ts';
+
+/** A rollout is judged at least once a minute. */
+const JUDGED_EVERY_MS = 20_000;
+
+export interface JudgeDeps {
+  readonly stores: ReleaseStores;
+  readonly transaction: <Result>(work: (stores: ReleaseStores) => Promise<Result>) => Promise<Result>;
+  readonly figures: RolloutFigures;
+  readonly liveEvents: LiveEvents;
+  readonly clock: Clock;
+}
+
+type RolloutEventType = Extract<LiveEventType, `rollout.${string}`>;
+
+/** Judges a rollout that runs, and tells what has become of it. @returns When to judge it again; undefined at its end. */
+export async function judgeRollout(deps: JudgeDeps, { id }: ClaimedWork): Promise<Again | undefined> {
+  const { rollouts } = deps.stores;
+  const before = await rollouts.findWork(id);
+  if (!before) return undefined;
+  if (before.told === null) await tell(deps, before.rollout, 'rollout.started');
+  if (before.rollout.status === 'running') await decide(deps, before.rollout);
+  const after = await rollouts.findWork(id);
+  if (!after) return undefined;
+  const { rollout, told } = after;
+  const next = toldOf(rollout);
+  if (next.told !== told) await tell(deps, rollout, next.type);
+  return rollout.status === 'running' ? { afterMs: JUDGED_EVERY_MS } : undefined;
+}
+
+/** Decides what follows from the figures. A guard that fires goes before a number of sessions. */
+function decisionOf(
+  { onBad, onGood, decideAfter, decision }: Rollout,
+  { guards, sessions }: Judgement,
+):
+  | { readonly reason: 'guard' | 'enough_sessions'; readonly status: FinalRolloutStatus | 'running' }
+  | undefined {
+  if (guards.some(({ hasFired }) => hasFired)) {
+    if (onBad === 'rollback') return { reason: 'guard', status: 'rolled_back' };
+    return decision?.reason === 'guard' ? undefined : { reason: 'guard', status: 'running' };
+  }
+  if (sessions < decideAfter.sessions || decision) return undefined;
+  return { reason: 'enough_sessions', status: onGood === 'promote' ? 'promoted' : 'running' };
+}
+
+async function decide({ stores, transaction, figures, clock }: JudgeDeps, rollout: Rollout): Promise<void> {
+  const judged = await judgeArms(figures, rollout);
+  const decided = decisionOf(rollout, judged);
+  if (!decided) return;
+  const { status, reason } = decided;
+  const shown = judged.guards.filter(({ hasFired }) => hasFired || reason !== 'guard');
+  const decision: RolloutDecision = {
+    at: new Date(clock.now()).toISOString(),
+    reason,
+    figures: shown.map((guard) => guard.figures),
+  };
+  if (status === 'running') await stores.rollouts.noteDecision(rollout.id, decision);
+  else await transaction((own) => finishRollout(own, rollout, status, decision));
+}
+
+/** What is to be told of a rollout as it is. */
+function toldOf({ status, decision }: Rollout): { readonly type: RolloutEventType; readonly told: string } {
+  if (status !== 'running') return { type: `rollout.${status}`, told: `rollout.${status}` };
+  if (decision) return { type: 'rollout.alert', told: `rollout.alert ${decision.reason}` };
+  return { type: 'rollout.started', told: 'rollout.started' };
+}
+
+async function tell(
+  { stores, liveEvents }: JudgeDeps,
+  rollout: Rollout,
+  type: RolloutEventType,
+): Promise<void> {
+  const { id, projectId, release, decision } = rollout;
+  const isStart = type === 'rollout.started';
+  const verdict = isStart ? null : verdictOf(decision?.reason);
+  const figures = isStart ? [] : (decision?.figures ?? []);
+  liveEvents.publish({ type, projectId, data: { rolloutId: id, release, verdict, figures } });
+  await stores.rollouts.noteTold(id, isStart ? type : toldOf(rollout).told);
+}
+
+function verdictOf(reason: RolloutDecision['reason'] | undefined): 'good' | 'bad' | null {
+  if (reason === 'guard') return 'bad';
+  return reason === 'enough_sessions' ? 'good' : null;
+}
