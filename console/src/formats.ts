@@ -14,6 +14,16 @@ export const formatTime = (at: string): string => shortTime.format(new Date(at))
 
 export const formatNumber = (value: number): string => numbers.format(value);
 
+/** An amount of money with the four digits that calls of a few cents need. */
+export const formatCost = ({
+  total,
+  currency,
+}: {
+  readonly total: number;
+  readonly currency: string;
+}): string =>
+  new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 4 }).format(total);
+
 /** `1:05`, or `1:01:05` from an hour on. */
 export function formatDuration(durationMs: number): string {
   const seconds = Math.max(0, Math.floor(durationMs / 1000));

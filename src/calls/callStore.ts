@@ -37,6 +37,12 @@ export interface CallFilter {
   readonly includeTests?: boolean;
 }
 
+/** A sum in one currency. */
+export interface CostSum {
+  readonly total: number;
+  readonly currency: string;
+}
+
 export interface CallStore {
   /**
    * Inserts a call and its session in one transaction.
@@ -50,6 +56,10 @@ export interface CallStore {
   resultNames(projectId: string, filter: CallFilter, limit: number): Promise<ResultNames>;
   /** Returns the results of the calls' sessions by instance id. */
   results(projectId: string, instanceIds: readonly string[]): Promise<Map<string, CallResults>>;
+  /** What the sessions of calls have cost, by the id of the call. */
+  costs(projectId: string, ids: readonly string[]): Promise<ReadonlyMap<string, CostSum>>;
+  /** The cost of a campaign's calls, in the currency of the latest of them; undefined where none has a cost. */
+  costOfCampaign(projectId: string, campaignId: string): Promise<CostSum | undefined>;
   /** Looks for calls of any project. @returns The ids that belong to a call. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Claims a queued call for a node. @returns Undefined when the call is no longer queued. */

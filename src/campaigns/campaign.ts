@@ -213,6 +213,12 @@ export const campaignResource = z
     outcomes: z
       .object(countByOutcome)
       .describe('Contacts by the outcome of their last attempt that has ended.'),
+    cost: z
+      .object({ total: z.number(), currency: z.string() })
+      .optional()
+      .describe(
+        'What its calls have cost so far, in the currency of the latest of them. Only in the answer to GET of one campaign; absent where none has a cost.',
+      ),
     createdAt: z.iso.datetime(),
     startedAt: z.iso.datetime().optional(),
     endedAt: z.iso.datetime().optional(),

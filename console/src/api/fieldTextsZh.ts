@@ -95,6 +95,8 @@ export const FIELD_PHRASES: readonly Phrase[] = [
     '必須晚於開始時間；跨午夜請分成兩個時段',
   ],
   [/^must be unique$/, '不可重複'],
+  [/^must be three capital letters of ISO 4217, such as (\w+)$/, '必須是 ISO 4217 的三個大寫字母，例如 $1'],
+  [/^has a second rate for (.+)$/, '重複設定了 $1 的費率'],
   [/^must have unique names$/, '中的名稱不可重複'],
   [/^must have unique ids$/, '中的 id 不可重複'],
   [/^must have unique values$/, '中的值不可重複'],

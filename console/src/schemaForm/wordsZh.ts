@@ -1,6 +1,13 @@
 /** Labels of properties. */
 export const ZH_NAMES: Readonly<Record<string, string>> = {
   title: '標題',
+  currency: '幣別',
+  inputPerMillion: '每百萬輸入 Token',
+  outputPerMillion: '每百萬輸出 Token',
+  cachedInputPerMillion: '每百萬快取輸入 Token',
+  perMillionCharacters: '每百萬字元',
+  perMinute: '每分鐘',
+  carrier: '電信業者',
   position: '位置',
   prompt: '提示詞',
   tools: '工具',

@@ -1,6 +1,7 @@
 import type { Rates, SessionCost } from '../../agents/cost/rates.ts';
 import type { ModelUsage, SessionUsage } from '../../agents/cost/usage.ts';
 import type { BilledLeg } from '../../calls/call.ts';
+import type { CostSum } from '../../calls/callStore.ts';
 import { carrierRate, MS_PER_MINUTE } from '../../calls/limits/projectUsage.ts';
 
 /** A billionth of the currency: sums of whole ones are exact, and none of them shows more than 9 digits. */
@@ -54,6 +55,21 @@ export function costOf(usage: SessionUsage, legs: readonly BilledLeg[], rates: R
     afterwards: parts.afterwards / UNIT,
     currency: rates.currency,
     unpriced: [...unpriced].sort(),
+  };
+}
+
+/** Adds up costs in the currency of the last one; undefined for none. */
+export function sumOfCosts(costs: readonly CostSum[]): CostSum | undefined {
+  const { currency } = costs.at(-1) ?? {};
+  if (currency === undefined) return undefined;
+  const alike = costs.filter((cost) => cost.currency === currency);
+  return {
+    total:
+      units(
+        1,
+        alike.reduce((sum, { total }) => sum + total, 0),
+      ) / UNIT,
+    currency,
   };
 }
 

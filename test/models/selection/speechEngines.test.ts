@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
+import type { Amounts } from '../../../src/agents/cost/usage.ts';
 import type { EngineConfig } from '../../../src/agents/speech/engineConfig.ts';
 import type { ProviderCredentials } from '../../../src/agents/speech/providerCredentials.ts';
 import { systemClock } from '../../../src/base/values/clock.ts';
@@ -32,6 +33,9 @@ async function startServer() {
   return { seen, baseUrl: `http://127.0.0.1:${port}` };
 }
 
+/** What calls have used. */
+const told: Amounts[] = [];
+
 function engines(
   credentials: Credentials,
   own: readonly ProviderCredentials[] = [],
@@ -61,7 +65,7 @@ function engines(
     onError: () => undefined,
   });
   onTestFinished(() => selected.close());
-  return selected.open('project-1', () => undefined);
+  return selected.open('project-1', (used) => void told.push(used));
 }
 
 async function connect(open: ReturnType<typeof engines>, config: EngineConfig) {
@@ -157,4 +161,6 @@ test.each([
   });
   await vi.waitFor(() => expect(events.at(-1)?.type).toBe('done'));
   expect(counted).toEqual(expected);
+  // The call has used it, whoever pays.
+  expect(Object.values(told.at(-1) ?? {}).reduce((sum, tokens) => sum + tokens, 0)).toBe(42);
 });

@@ -228,7 +228,7 @@ test.each([
   ['the project’s', 'project', []],
 ] as const)('Recognition on %s credentials counts for the project: %s %j', async (_, owner, expected) => {
   const { baseUrl } = await startServer('k');
-  const { open, counted } = providersOf({ [owner]: { baseUrl, apiKey: 'k' } });
+  const { open, counted, told } = providersOf({ [owner]: { baseUrl, apiKey: 'k' } });
   const [recognizer] = await open().recognizers({ ...CUSTOM, fallback: { recognition: [] } });
   if (!recognizer || !isStreaming(recognizer)) throw new Error('not a streaming recognizer');
   await new Promise<void>((resolve) => {
@@ -240,19 +240,23 @@ test.each([
     });
   });
   expect(counted).toEqual(expected);
+  // The call has used it, whoever pays.
+  expect(told).toEqual([{ 'recognitionMs/custom': 1000 }]);
 });
 
 test('The vendors of the settings count for the project, whether a call or its agent chooses them', async () => {
-  const { providers, open, counted } = providersOf({});
+  const { providers, open, counted, told } = providersOf({});
   const [chosen] = await open().synthesizers({});
   const [speechToText] = await open().recognizers({});
   if (!chosen || !speechToText) throw new Error('no vendor');
   const vendors = { speechToText, textToSpeech: chosen.model };
-  const ofSettings = providers.counted('project-2', vendors, () => undefined).textToSpeech;
+  const onUsed = (amounts: Amounts) => void told.push(amounts);
+  const ofSettings = providers.counted('project-2', vendors, onUsed).textToSpeech;
   const signal = new AbortController().signal;
   for await (const _samples of forWholeTexts(ofSettings).synthesize({ text: 'Hi.' }, signal)) break;
   expect(counted).toEqual([
     ['project-1', { installationCharacters: 3 }],
     ['project-2', { installationCharacters: 3 }],
   ]);
+  expect(told).toMatchObject([{ 'synthesisCharacters/local': 3 }, { 'synthesisCharacters/local': 3 }]);
 });

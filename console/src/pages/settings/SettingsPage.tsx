@@ -6,6 +6,7 @@ import { AuditLog } from './AuditLog.tsx';
 import { CallingHours } from './CallingHours.tsx';
 import { KeySection } from './KeySection.tsx';
 import { ProviderSection } from './ProviderSection.tsx';
+import { RateSection } from './RateSection.tsx';
 import { UsageSection } from './UsageSection.tsx';
 
 const texts = textsIn({
@@ -13,6 +14,7 @@ const texts = textsIn({
     title: 'Settings',
     usage: 'Usage and limits',
     hours: 'Calling hours',
+    rates: 'Rates',
     keys: 'Keys',
     providers: 'Providers',
     audit: 'Audit log',
@@ -21,6 +23,7 @@ const texts = textsIn({
     title: '設定',
     usage: '用量與限制',
     hours: '可撥時段',
+    rates: '費率',
     keys: '金鑰',
     providers: '供應商',
     audit: '稽核紀錄',
@@ -39,6 +42,7 @@ export function SettingsPage() {
         <Tabs.List mb="md">
           <Tabs.Tab value="usage">{texts.usage}</Tabs.Tab>
           <Tabs.Tab value="hours">{texts.hours}</Tabs.Tab>
+          <Tabs.Tab value="rates">{texts.rates}</Tabs.Tab>
           {mayManage && <Tabs.Tab value="keys">{texts.keys}</Tabs.Tab>}
           {mayManage && <Tabs.Tab value="providers">{texts.providers}</Tabs.Tab>}
           <Tabs.Tab value="audit">{texts.audit}</Tabs.Tab>
@@ -48,6 +52,9 @@ export function SettingsPage() {
         </Tabs.Panel>
         <Tabs.Panel value="hours">
           <CallingHours />
+        </Tabs.Panel>
+        <Tabs.Panel value="rates">
+          <RateSection />
         </Tabs.Panel>
         <Tabs.Panel value="keys">
           <KeySection />

@@ -71,7 +71,7 @@ export function campaignRoutes(app: App, deps: HttpDeps): void {
     get: {
       async run({ stores, projectId, id }) {
         const found = await stores.campaigns.find(projectId, id);
-        return found && shownCampaign(found);
+        return found && { ...shownCampaign(found), cost: await stores.calls.costOfCampaign(projectId, id) };
       },
     },
     update: {

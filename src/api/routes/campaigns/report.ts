@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 
+import type { CostSum } from '../../../calls/callStore.ts';
 import type { Campaign } from '../../../campaigns/campaign.ts';
 import { requireCampaign } from '../../../campaigns/campaigns.ts';
 import type { ContactOutcome, ContactResource } from '../../../campaigns/contact.ts';
 import { shownContact } from '../../../campaigns/shown.ts';
+import { sumOfCosts } from '../../../results/cost/costOf.ts';
 import { csvLine } from '../../csv.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, MAX_LIST_LIMIT, projectParams } from '../../schemas.ts';
@@ -33,6 +35,8 @@ const COLUMNS: readonly Column[] = [
   ['lastCallId', ({ attempts }) => attempts.at(-1)?.callId],
   ['endReason', ({ attempts }) => attempts.at(-1)?.endReason],
   ['durationMs', ({ durationMs }) => durationMs],
+  ['cost', ({ cost }) => cost?.total],
+  ['currency', ({ cost }) => cost?.currency],
   ['nextAttemptAt', ({ nextAttemptAt }) => nextAttemptAt],
 ];
 
@@ -40,6 +44,8 @@ interface ReportRow extends ContactResource {
   readonly answeredBy: string | undefined;
   /** The talk time of all its calls. */
   readonly durationMs: number;
+  /** The cost of all its calls; undefined where none has one. */
+  readonly cost: CostSum | undefined;
 }
 
 export function reportRoute(app: App, deps: HttpDeps): void {
@@ -98,15 +104,20 @@ async function* pagesOf({ storage, clock }: HttpDeps, campaign: Campaign): Async
       {},
       { limit: MAX_LIST_LIMIT, offset: 0, cursor },
     );
-    if (page.items.length > 0)
-      yield page.items.map((contact) => rowOf(shownContact(contact, campaign, clock.now())));
+    if (page.items.length > 0) {
+      const callIds = page.items.flatMap(({ attempts }) => attempts.map(({ callId }) => callId));
+      const costs = await storage.stores.calls.costs(campaign.projectId, callIds);
+      yield page.items.map((contact) => rowOf(shownContact(contact, campaign, clock.now()), costs));
+    }
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
 }
 
-function rowOf(contact: ContactResource): ReportRow {
-  const durationMs = contact.attempts.reduce((sum, attempt) => sum + (attempt.durationMs ?? 0), 0);
-  return { ...contact, answeredBy: contact.outcome && ANSWERED_BY[contact.outcome], durationMs };
+function rowOf(contact: ContactResource, costs: ReadonlyMap<string, CostSum>): ReportRow {
+  const { attempts, outcome } = contact;
+  const durationMs = attempts.reduce((sum, attempt) => sum + (attempt.durationMs ?? 0), 0);
+  const cost = sumOfCosts(attempts.flatMap(({ callId }) => costs.get(callId) ?? []));
+  return { ...contact, answeredBy: outcome && ANSWERED_BY[outcome], durationMs, cost };
 }
 
 function cell(value: unknown): unknown {

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Rates, rates } from '../../../../src/agents/cost/rates.ts';
 import { type Amounts, afterwards, chatAmounts } from '../../../../src/agents/cost/usage.ts';
+import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { CallChange } from '../../../../src/calls/call.ts';
 import type { Session } from '../../../../src/engine/session/session.ts';
+import { sumOfCosts } from '../../../../src/results/cost/costOf.ts';
 import { makeCall } from '../support/calls.ts';
 import { useDatabase } from '../support/databases.ts';
 import { agent, later, NOTHING, type SessionWorld, sessionWorld } from '../support/sessions.ts';
@@ -154,6 +156,32 @@ describe('The cost of a session', () => {
       usage: { callSeconds: 181 },
       cost: { total: 1.1, carrier: 1.1, unpriced: ['carrier'] },
     });
+  });
+
+  test('adds up over the calls of a campaign, in the currency of the latest', async () => {
+    const campaignId = uuidV7();
+    const { calls, history } = world.stores;
+    const ids: string[] = [];
+    for (const [currency, usd, at] of [
+      ['EUR', 9, 1],
+      ['USD', 0.1, 2],
+      ['USD', 0.2, 3],
+    ] as const) {
+      await put(pricedAt(usd, { currency }), later(at));
+      const change = { campaignId, createdAt: later(at), status: 'completed', endedAt: later(at) } as const;
+      const { call, session, started } = makeCall(world, change);
+      await calls.insert(call, session, started);
+      await world.end(await turn(session, million()), { at: later(at) });
+      await history.updateCost(session.instanceId);
+      ids.push(call.id);
+    }
+    const { projectId } = world;
+    expect(await calls.costOfCampaign(projectId, campaignId)).toEqual({ total: 0.3, currency: 'USD' });
+    expect(await calls.costOfCampaign(projectId, uuidV7())).toBe(undefined);
+    const costs = await calls.costs(projectId, [...ids, uuidV7()]);
+    expect(ids.map((id) => costs.get(id)?.total)).toEqual([9, 0.1, 0.2]);
+    expect(sumOfCosts([...costs.values()])).toEqual({ total: 0.3, currency: 'USD' });
+    expect(sumOfCosts([])).toBe(undefined);
   });
 
   test('has no carrier’s price for a call that came in', async () => {

@@ -1,6 +1,6 @@
 import { Code, Table, Text } from '@mantine/core';
 import { textWithCode } from '../../../codes/codeText.ts';
-import { formatDateTime, formatDuration, formatLatency, formatNumber } from '../../../formats.ts';
+import { formatCost, formatDateTime, formatDuration, formatLatency, formatNumber } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
 import type { Timeline } from '../model/callTimeline.ts';
 
@@ -23,6 +23,13 @@ const texts = textsIn({
       `${delay} ms, ${shed} packets shed, ${underruns} underruns, ${concealed} ms concealed`,
     latency: 'Latency p50 / p95',
     transfer: 'Transfer',
+    tokens: 'Tokens',
+    tokensOf: (input: string, cached: string, output: string) =>
+      `${input} in (${cached} cached), ${output} out`,
+    speech: 'Speech',
+    speechOf: (seconds: string, characters: string) => `${seconds} s heard, ${characters} characters spoken`,
+    cost: 'Cost',
+    unpriced: (names: string) => `without a rate: ${names}`,
     variables: 'Variables',
     metadata: 'Metadata',
   },
@@ -45,20 +52,29 @@ const texts = textsIn({
       `${delay} 毫秒，捨棄 ${shed} 個封包，斷流 ${underruns} 次，補償 ${concealed} 毫秒`,
     latency: '延遲 p50 / p95',
     transfer: '轉接',
+    tokens: 'Token',
+    tokensOf: (input: string, cached: string, output: string) =>
+      `輸入 ${input}（快取 ${cached}），輸出 ${output}`,
+    speech: '語音',
+    speechOf: (seconds: string, characters: string) => `辨識 ${seconds} 秒，合成 ${characters} 字元`,
+    cost: '費用',
+    unpriced: (names: string) => `沒有費率：${names}`,
     variables: '變數',
     metadata: '中繼資料',
   },
 });
 
+type Row = readonly [string, string | false | null | undefined];
+
 /** What is known of the call as a whole. */
 export function Details({
-  timeline: { call, sessionId, variables, startedAt, endedAt },
+  timeline: { call, sessionId, variables, startedAt, endedAt, usage, cost },
 }: {
   timeline: Timeline;
 }) {
   const figures = call?.mediaFigures;
   const [p50, p95] = [call?.turnLatencyMs.p50 ?? null, call?.turnLatencyMs.p95 ?? null];
-  const rows: readonly (readonly [string, string | null | undefined])[] = [
+  const rows: readonly Row[] = [
     [texts.id, call?.id],
     [texts.session, sessionId],
     [texts.accepted, call && formatDateTime(call.createdAt)],
@@ -96,6 +112,7 @@ export function Details({
           .filter((part) => part !== '')
           .join(' · '),
     ],
+    ...spentRows(usage, cost),
   ];
   return (
     <Table fz="sm" layout="fixed">
@@ -115,6 +132,32 @@ export function Details({
       </Table.Tbody>
     </Table>
   );
+}
+
+function spentRows(usage: Timeline['usage'], cost: Timeline['cost']): readonly Row[] {
+  return [
+    [
+      texts.tokens,
+      usage.inputTokens + usage.outputTokens > 0 &&
+        texts.tokensOf(
+          formatNumber(usage.inputTokens),
+          formatNumber(usage.cachedInputTokens),
+          formatNumber(usage.outputTokens),
+        ),
+    ],
+    [
+      texts.speech,
+      usage.recognitionSeconds + usage.synthesisCharacters > 0 &&
+        texts.speechOf(formatNumber(usage.recognitionSeconds), formatNumber(usage.synthesisCharacters)),
+    ],
+    [
+      texts.cost,
+      cost &&
+        [formatCost(cost), cost.unpriced.length > 0 && texts.unpriced(cost.unpriced.join(', '))]
+          .filter(Boolean)
+          .join(' · '),
+    ],
+  ];
 }
 
 function JsonRow({ name, value }: { name: string; value: unknown }) {
