@@ -103,7 +103,7 @@ export class UsageMeter {
     this.tally = tally;
   }
 
-  add({ model, usage, isCounted }: Pick<EndEvent, 'model' | 'usage' | 'isCounted'>): void {
+  add({ model, usage, isCounted }: EndEvent): void {
     const { promptTokens = 0, completionTokens = 0 } = usage ?? {};
     const amounts = usage ? chatAmounts(model, usage) : {};
     this.#amounts = sumOf(this.#amounts, amounts);

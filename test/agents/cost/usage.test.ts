@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { rates } from '../../../src/agents/cost/rates.ts';
 import {
@@ -60,6 +61,11 @@ test('A tally gives what was added since it was asked last', () => {
   tally.add(added);
   tally.add(added);
   expect([tally.take(), tally.take(), added]).toEqual([{ callMs: 4 }, {}, { callMs: 2 }]);
+});
+
+test('The sample of rates in the documentation is one', () => {
+  const file = new URL('../../../docs/rates-sample-2025-10.json', import.meta.url);
+  expect(rates.parse(JSON.parse(readFileSync(file, 'utf8'))).chat).not.toEqual([]);
 });
 
 const chat = (model: string) => ({ model, inputPerMillion: 1, outputPerMillion: 1 });

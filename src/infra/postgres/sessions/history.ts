@@ -131,7 +131,11 @@ export function historyStore(database: Queryable): HistoryStore {
       );
     },
     async spendings(instanceIds) {
-      const rows = await database.query<Pick<Stored, 'usage' | 'cost'> & { instance_id: string }>(
+      const rows = await database.query<{
+        instance_id: string;
+        usage: Amounts | null;
+        cost: SessionCost | null;
+      }>(
         `SELECT instance_id, ${USAGE} AS usage, cost FROM session_history AS history
          WHERE instance_id = ANY ($1::uuid[])`,
         [instanceIds],
