@@ -68,6 +68,15 @@ const projectPages = [
   }),
   createRoute({
     getParentRoute: () => projectRoute,
+    path: '/releases',
+    validateSearch: ({ release, compared }): { release?: number; compared?: number } => ({
+      release: releaseNumber(release),
+      compared: releaseNumber(compared),
+    }),
+    component: lazyRouteComponent(() => import('./pages/releases/ReleasesPage.tsx'), 'ReleasesPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
     path: '/knowledge',
     component: lazyRouteComponent(() => import('./pages/knowledge/KnowledgePage.tsx'), 'KnowledgePage'),
   }),
@@ -170,6 +179,9 @@ declare module '@tanstack/react-router' {
     router: ReturnType<typeof createConsoleRouter>;
   }
 }
+
+const releaseNumber = (value: unknown) =>
+  Number.isInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined;
 
 /** A key opens its project; the operator chooses one. */
 function StartPage() {

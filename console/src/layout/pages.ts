@@ -5,6 +5,7 @@ const texts = textsIn({
   en: {
     home: 'Start',
     agent: 'Agent',
+    releases: 'Releases',
     talk: 'Talk',
     calls: 'Calls',
     campaigns: 'Campaigns',
@@ -17,6 +18,7 @@ const texts = textsIn({
   'zh-TW': {
     home: '開始',
     agent: '代理',
+    releases: '發布版本',
     talk: '對話',
     calls: '通話',
     campaigns: '外撥活動',
@@ -32,6 +34,7 @@ const texts = textsIn({
 export const projectMenu = [
   { to: '/projects/$projectId', label: texts.home, scope: undefined },
   { to: '/projects/$projectId/agent', label: texts.agent, scope: 'read' },
+  { to: '/projects/$projectId/releases', label: texts.releases, scope: 'read' },
   { to: '/projects/$projectId/talk', label: texts.talk, scope: 'read' },
   { to: '/projects/$projectId/calls', label: texts.calls, scope: 'read' },
   { to: '/projects/$projectId/campaigns', label: texts.campaigns, scope: 'read' },
@@ -43,6 +46,5 @@ export const projectMenu = [
 ] as const satisfies readonly {
   to: string;
   label: string;
-  /** Shown to sessions with it. */
   scope: NonNullable<Session['scopes']>[number] | undefined;
 }[];

@@ -81,7 +81,9 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     await page.keyboard.press('Control+z');
     await node(page, 'Goodbye').waitFor();
 
-    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    await page.getByLabel('What is new').fill('Finds a slot');
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
     await page.getByText('Published', { exact: true }).waitFor();
     const { nodes, edges } = await api.get('pathway');
     const idOf = (title: string) => nodes.find(({ data }: Titled) => data.title === title)?.id;

@@ -1,4 +1,5 @@
-import { Badge, Button, Group, Stack, Tabs, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Modal, Stack, Tabs, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { lazyRouteComponent, useBlocker, useParams } from '@tanstack/react-router';
 import { Suspense } from 'react';
@@ -25,7 +26,8 @@ const texts = textsIn({
     live: 'What you save is live for new conversations at once.',
     frozen:
       'Callers get what was published last; what you save is seen by tests alone. Before the first publication, what you save is live.',
-    publish: 'Publish',
+    publish: 'Publish…',
+    publishDialog: 'Publish the agent',
     toDraft: 'Work on a draft',
     leave: 'The pathway has unsaved changes. Leave without them?',
   },
@@ -39,7 +41,8 @@ const texts = textsIn({
     published: '已發布',
     live: '儲存後立即用於新的對話。',
     frozen: '來電者使用上次發布的版本；儲存的更改只有測試看得到。首次發布之前，儲存後立即生效。',
-    publish: '發布',
+    publish: '發布…',
+    publishDialog: '發布代理',
     toDraft: '改用草稿',
     leave: '路徑有尚未儲存的更改。要捨棄並離開嗎？',
   },
@@ -50,6 +53,7 @@ const ToolsTab = lazyRouteComponent(() => import('./tools/ToolsTab.tsx'), 'Tools
 const SpeechTab = lazyRouteComponent(() => import('./settings/SpeechTab.tsx'), 'SpeechTab');
 const AgentForm = lazyRouteComponent(() => import('./settings/AgentForm.tsx'), 'AgentForm');
 const VersionsTab = lazyRouteComponent(() => import('./versions/VersionsTab.tsx'), 'VersionsTab');
+const PublishForm = lazyRouteComponent(() => import('../releases/PublishForm.tsx'), 'PublishForm');
 
 const TABS = ['pathway', 'tools', 'speech', 'settings', 'versions'] as const;
 /** What the tab of speech and the button to publish do not show. */
@@ -158,30 +162,42 @@ function PublishButton({
 }) {
   const api = useApi();
   const queries = useQueryClient();
-  const isDraft = agent.status === 'draft';
+  const [isOpen, dialog] = useDisclosure();
   const { mutate, isPending, error } = useMutation({
-    mutationFn: async () => {
-      if (isDraft && editor.hasChanges) {
-        await editor.save.mutateAsync({ graph: editor.graph, version: editor.base.version });
-      }
-      return await bodyOf(
+    mutationFn: () =>
+      bodyOf(
         api.PATCH('/v1/projects/{projectId}/agent', {
           params: { path: { projectId } },
-          body: { status: isDraft ? 'published' : 'draft' },
+          body: { status: 'draft' },
         }),
-      );
-    },
+      ),
     onSuccess: (next) => queries.setQueryData(agentQuery(api, projectId).queryKey, next),
   });
+  const save = async () => {
+    if (!editor.hasChanges) return;
+    await editor.save.mutateAsync({ graph: editor.graph, version: editor.base.version });
+  };
+  if (agent.status === 'draft') {
+    return (
+      <>
+        <Button onClick={dialog.open}>{texts.publish}</Button>
+        <Modal opened={isOpen} onClose={dialog.close} title={texts.publishDialog}>
+          <Suspense>
+            <PublishForm projectId={projectId} beforePublish={save} onPublished={dialog.close} />
+          </Suspense>
+        </Modal>
+      </>
+    );
+  }
   return (
     <Group gap="xs">
-      {error && error !== editor.save.error && (
+      {error && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
           {error.message}
         </Text>
       )}
-      <Button variant={isDraft ? 'filled' : 'default'} onClick={() => mutate()} loading={isPending}>
-        {isDraft ? texts.publish : texts.toDraft}
+      <Button variant="default" onClick={() => mutate()} loading={isPending}>
+        {texts.toDraft}
       </Button>
     </Group>
   );

@@ -1,0 +1,75 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import { expectAccessible, expectLightScripts, requiresChromium } from '../support/chromium.ts';
+import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
+import { choose } from '../support/lists.ts';
+
+const PHONE = { width: 390, height: 844 };
+
+describe('Releases', requiresChromium, () => {
+  let own: ConsoleService;
+  let projectId: string;
+  let path: string;
+  let key: string;
+  beforeAll(async () => {
+    own = await sharedConsole();
+    ({ id: projectId } = await own.send('POST', '/v1/projects', { name: 'Released' }));
+    path = `/v1/projects/${projectId}`;
+    ({ key } = await own.send('POST', `${path}/api-keys`, { name: 'test', kind: 'secret' }));
+  });
+
+  const setPrompt = (globalPrompt: string) =>
+    own.send('PATCH', `${path}/agent`, { status: 'draft', globalPrompt }, key);
+
+  test('A draft is published with a note, kept without being live, compared by words, and restored', async () => {
+    await setPrompt('You are the friendly voice of a clinic.');
+    const { page, problems } = await own.open(`/projects/${projectId}/releases`);
+    await page.getByText('No release yet').waitFor();
+    await expectLightScripts(page);
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    await page.getByLabel('What is new').fill('The first');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByRole('row', { name: /^1 live The first/ }).waitFor();
+    await page.getByText('what you save is live at once').waitFor();
+
+    await setPrompt('You are the kind voice of a large clinic.');
+    await page.reload();
+    await page.getByText('is a draft until you publish it').waitFor();
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    await page.getByLabel('What is new').fill('Kind');
+    await page.getByLabel('Live for new conversations at once').uncheck();
+    await page.getByRole('button', { name: 'Keep as a release' }).click();
+    await page.getByRole('row', { name: /^2 Kind/ }).waitFor();
+    await page.getByRole('row', { name: /^1 live/ }).waitFor();
+
+    await page.getByRole('link', { name: 'Compare release 2 with the one before' }).click();
+    const difference = page.getByRole('region', { name: 'What release 2 changes in release 1' });
+    await difference.getByText('0 added, 1 changed, 0 removed').waitFor();
+    const words = (kind: string) => difference.locator(kind).allInnerTexts();
+    expect(await words('del')).toEqual(['friendly']);
+    expect((await words('ins')).map((text) => text.trim())).toEqual(['kind', 'large']);
+    await expectAccessible(page);
+    await choose(page, 'Compared with', 'Release 2');
+    await page.getByText('Both releases say the same.').waitFor();
+
+    await page.getByRole('button', { name: 'Restore release 1' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect((await own.send('GET', `${path}/agent`, undefined, key)).globalPrompt).toContain('friendly');
+    expect(problems).toEqual([]);
+  });
+
+  test('In Chinese, dark and on a telephone', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/releases?release=2`, {
+      locale: 'zh-TW',
+      colorScheme: 'dark',
+      viewport: PHONE,
+    });
+    await page.getByRole('region', { name: '版本 2 對版本 1 的更改' }).getByText('large').waitFor();
+    await page.getByRole('button', { name: '還原版本 1' }).waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    expect(problems).toEqual([]);
+  });
+});
