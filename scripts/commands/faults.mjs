@@ -21,6 +21,7 @@ export async function run(args) {
     'test/e2e/roles',
     'test/e2e/webhookCrash',
     'test/webhooks/dispatcher',
+    'test/infra/postgres/results/exactSums',
     '--maxWorkers=1',
   ];
   try {
