@@ -838,6 +838,8 @@ CREATE TABLE campaign_contacts (
   call_id uuid,
   -- Before then it is not called, whatever the hours; null once the time has come.
   not_before timestamptz,
+  -- Whether the event contact.finished was published.
+  is_announced boolean NOT NULL DEFAULT false,
   UNIQUE (campaign_id, to_number)
 );
 CREATE INDEX campaign_contacts_in_order ON campaign_contacts (campaign_id, id);
@@ -909,6 +911,33 @@ CREATE TABLE contact_import_errors (
   message text NOT NULL,
   PRIMARY KEY (import_id, row)
 );
+
+-- Analyses that are made anew
+
+CREATE TABLE analysis_jobs (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  -- The sessions that it had at its start; those that are left are below.
+  total integer NOT NULL,
+  failed integer NOT NULL DEFAULT 0,
+  created_at timestamptz NOT NULL
+);
+CREATE INDEX analysis_jobs_of_project ON analysis_jobs (project_id, created_at);
+
+-- A row for each session of a job that is left to do.
+CREATE TABLE session_analyses (
+  id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  job_id uuid NOT NULL REFERENCES analysis_jobs ON DELETE CASCADE,
+  project_id uuid NOT NULL,
+  instance_id uuid NOT NULL REFERENCES session_history ON DELETE CASCADE,
+  -- When it is due, or its claim ends.
+  next_at timestamptz,
+  claim_id uuid
+);
+CREATE INDEX session_analyses_of_job ON session_analyses (job_id);
+CREATE INDEX session_analyses_of_session ON session_analyses (instance_id);
+CREATE INDEX session_analyses_due ON session_analyses (next_at);
+CREATE INDEX session_analyses_due_of_project ON session_analyses (project_id, next_at);
 
 -- Webhooks
 

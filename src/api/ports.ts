@@ -33,6 +33,7 @@ import type { SipRejection } from '../calls/trunks/sipRejection.ts';
 import type { TrunkHealth } from '../calls/trunks/trunk.ts';
 import type { Campaigns } from '../campaigns/campaigns.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { SessionResults } from '../engine/history/sessionResults.ts';
 import type { SessionLock } from '../engine/session/sessionLock.ts';
 import type { ToolRunner } from '../engine/tools/toolRunner.ts';
 import type { EventFeed } from '../events/eventFeed.ts';
@@ -133,6 +134,14 @@ interface SessionServices {
   readonly customers: Customers;
   readonly liveEvents: LiveEvents;
   readonly eventFeed: EventFeed;
+  readonly analyses: {
+    /** @see analyzeAgain */
+    analyzeAgain(projectId: string, sessionId: string): Promise<SessionResults>;
+    /** @throws {CallwayError} 409 `analysis_not_configured` */
+    requireAnalyzing(projectId: string): Promise<unknown>;
+    /** Tells a worker that a job is due. */
+    readonly wake: WakeWork;
+  };
 }
 
 /** Audio streams and stored audio. */

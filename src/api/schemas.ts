@@ -39,6 +39,14 @@ export function queryInteger(minimum: number, maximum: number) {
 /** A boolean in a query string. */
 export const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
+/** Filters by what the analysis of a session says. */
+export const outcomeFilters = {
+  disposition: z.string().min(1).max(64).optional().describe('The disposition that the analysis chose.'),
+  success: flag
+    .optional()
+    .describe('Whether the disposition is a success; without it, also those that say nothing.'),
+};
+
 /** Values in a query string, separated by commas or repeated. */
 export function commaList<Item extends z.ZodType<string, string>>(item: Item) {
   return z

@@ -5,6 +5,7 @@ import { sessionUsage, toSessionUsage } from '../agents/cost/usage.ts';
 import { milliseconds } from '../base/validation.ts';
 import { releaseName, toReleaseName } from '../base/values/releaseName.ts';
 import type { SessionSpending } from '../engine/history/historyStore.ts';
+import { type Analysis, analysisResult } from '../engine/history/sessionResults.ts';
 import {
   ANSWERING_MACHINE,
   CALL_END_REASONS,
@@ -99,6 +100,14 @@ export const callResource = z
     externalId: z.string().nullable().describe('Your own id, from the order; null where it has none.'),
     campaignId: z.uuid().nullable().describe('The campaign that placed it; null for other calls.'),
     contactId: z.uuid().nullable().describe('The contact of the campaign.'),
+    disposition: z
+      .string()
+      .nullable()
+      .describe('What the analysis says; null where that chose none, and without one.'),
+    success: z.boolean().nullable().describe('What the disposition says of it.'),
+    analysis: analysisResult
+      .nullable()
+      .describe('null where the agent asks for none, and until it is done or skipped.'),
     violations: z
       .array(violation)
       .describe(
@@ -128,6 +137,7 @@ export function toCallResource(
   call: Call,
   latency: TurnLatency | undefined,
   spending: SessionSpending | undefined,
+  analysis: Analysis | undefined,
   recordings: RecordingUrls,
 ): CallResource {
   const { ringTimeoutSeconds, maxDurationSeconds, record, media, dynamicVariables } = call.settings;
@@ -160,6 +170,9 @@ export function toCallResource(
     externalId: call.externalId,
     campaignId: call.campaignId,
     contactId: call.contactId,
+    disposition: analysis?.disposition ?? null,
+    success: analysis?.success ?? null,
+    analysis: analysis ?? null,
     violations: violationsOf(call),
     dynamicVariables: { ...dynamicVariables },
     mediaFigures: call.mediaQuality && { ...call.mediaQuality, mos: call.mediaQuality.mos ?? null },

@@ -26,6 +26,9 @@ export interface CallFilter {
   readonly number?: string;
   readonly externalId?: string;
   readonly campaignId?: string;
+  /** What the analysis of the session says. */
+  readonly disposition?: string;
+  readonly success?: boolean;
   /** Whether the call has violations. */
   readonly violations?: boolean;
   readonly release?: ReleaseName;
@@ -137,12 +140,14 @@ export interface ResultNames {
   readonly variables: readonly string[];
   /** The names of criteria. */
   readonly evaluation: readonly string[];
+  /** The names of the data of analyses. */
+  readonly data: readonly string[];
 }
 
 export interface CallResults {
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Tells for each criterion, by its name, whether it was met. */
-  readonly evaluation: Readonly<Record<string, boolean>>;
+  /** Tells for each criterion, by its name, whether it was met, or its score. */
+  readonly evaluation: Readonly<Record<string, boolean | number | null>>;
 }
 
 export interface QueuedCall {

@@ -1,4 +1,5 @@
 import type { Call } from '../calls/call.ts';
+import type { Analysis } from '../engine/history/sessionResults.ts';
 import type { LiveEventType, NewLiveEvent } from '../events/liveEvent.ts';
 import type { Campaign } from './campaign.ts';
 import type { Contact, ContactOutcome } from './contact.ts';
@@ -17,8 +18,10 @@ export function contactFinished(
   contact: Contact,
   outcome: ContactOutcome,
   { id: callId, sessionId, release }: Call,
+  { disposition, data }: Partial<Analysis> = {},
 ): NewLiveEvent {
   const { id: contactId, campaignId, projectId, externalId, attempts } = contact;
-  const data = { campaignId, contactId, externalId, outcome, attempts: attempts.length, callId };
-  return { type: 'contact.finished', projectId, sessionId, callId, release, data };
+  const ended = { outcome, attempts: attempts.length, callId, disposition, data };
+  const told = { campaignId, contactId, externalId, ...ended };
+  return { type: 'contact.finished', projectId, sessionId, callId, release, data: told };
 }

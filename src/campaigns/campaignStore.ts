@@ -32,6 +32,8 @@ export interface ContactFilter {
   /** Statuses in the store. @see storedStatuses */
   readonly status?: readonly ContactStatus[] | undefined;
   readonly outcome?: ContactOutcome | undefined;
+  /** What the analysis of the last attempt's call says. */
+  readonly disposition?: string | undefined;
   readonly externalId?: string | undefined;
   readonly toNumber?: string | undefined;
 }
@@ -47,6 +49,14 @@ export interface ContactStore {
   list(campaignId: string, filter: ContactFilter, page: Page): Promise<PageOf<Contact>>;
   /** Lists the names of the contacts' variables, sorted. */
   variableNames(campaignId: string, limit: number): Promise<string[]>;
+  /**
+   * Notes that it was told that a contact is finished.
+   *
+   * @returns The contact; undefined where that was told before, or this was not the call of its last attempt.
+   */
+  announce(contactId: string, callId: string): Promise<Contact | undefined>;
+  /** Lists the names of the data that the analyses of the campaign's calls have, sorted. */
+  dataNames(campaignId: string, limit: number): Promise<string[]>;
   /** Stores a contact's status and attempts, and counts it. @param before - The contact until now. */
   update(contact: Contact, before: Contact): Promise<void>;
 }

@@ -97,6 +97,8 @@ export const contactResource = z
     skipReason: z.enum(SKIP_REASONS).optional(),
     attempts: z.array(attempt),
     outcome: z.enum(CONTACT_OUTCOMES).optional().describe('Of the last attempt that has ended.'),
+    disposition: z.string().optional().describe('What the analysis of the last attempt’s call says.'),
+    success: z.boolean().optional().describe('What the disposition says of it.'),
     nextAttemptAt: z.iso
       .datetime()
       .optional()

@@ -1,5 +1,6 @@
 import { type Clock, MINUTE_MS } from '../base/values/clock.ts';
 import { type Call, talkTimeMs } from '../calls/call.ts';
+import type { HistoryStore } from '../engine/history/historyStore.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
 import type { WakeWork } from '../work/work.ts';
 import { attemptEnd, isFailing, retryAfterMinutes, withOutcome } from './attempt.ts';
@@ -15,6 +16,7 @@ interface SettleStores {
 
 export interface SettleContactDeps {
   readonly transaction: <Result>(work: (stores: SettleStores) => Promise<Result>) => Promise<Result>;
+  readonly history: HistoryStore;
   /** Tells a node that places campaigns' calls. */
   readonly wake: WakeWork;
   readonly liveEvents: LiveEvents;
@@ -31,14 +33,26 @@ interface Settled {
 
 /** Settles the contact that an ended call was placed for; repeated for the same call it changes nothing. */
 export async function settleContact(deps: SettleContactDeps, call: Call): Promise<void> {
-  const { liveEvents, clock, wake } = deps;
+  const { liveEvents, clock, wake, history } = deps;
   const settled = await deps.transaction((stores) => settle(stores, call, clock.now()));
   if (!settled) return;
   const { campaign, contact, isPaused } = settled;
-  if (contact.status === 'done' && contact.outcome !== null)
-    liveEvents.publish(contactFinished(contact, contact.outcome, call));
+  if (contact.status === 'done' && !(await history.awaitsAnalysis(call))) await announceFinished(deps, call);
   if (isPaused) liveEvents.publish(campaignEvent('campaign.paused', campaign));
   if (campaign.status === 'running') await wake(campaign.id);
+}
+
+/** Tells that a contact is finished, where this was the call of its last attempt and it was not told before. */
+export async function announceFinished(
+  { transaction, history, liveEvents }: SettleContactDeps,
+  call: Call,
+): Promise<void> {
+  const { contactId } = call;
+  if (contactId === null) return;
+  const contact = await transaction(({ campaignContacts }) => campaignContacts.announce(contactId, call.id));
+  if (!contact || contact.outcome === null) return;
+  const analyses = await history.analyses(call.projectId, [call.id]);
+  liveEvents.publish(contactFinished(contact, contact.outcome, call, analyses.get(call.id)));
 }
 
 async function settle(

@@ -1,3 +1,4 @@
+import type { Analysis } from '../engine/history/sessionResults.ts';
 import type { Campaign, CampaignResource } from './campaign.ts';
 import { isOver } from './campaign.ts';
 import { hoursOf, nextAttemptMs } from './campaignHours.ts';
@@ -42,8 +43,17 @@ export function shownCampaign(campaign: Campaign): CampaignResource {
   };
 }
 
-/** A contact as the API shows it: one that is left when its campaign has ended was skipped. */
-export function shownContact(contact: Contact, campaign: Campaign, nowMs: number): ContactResource {
+/**
+ * A contact as the API shows it: one that is left when its campaign has ended was skipped.
+ *
+ * @param analysis - The analysis of its last attempt's call.
+ */
+export function shownContact(
+  contact: Contact,
+  campaign: Campaign,
+  nowMs: number,
+  analysis?: Analysis,
+): ContactResource {
   const { id, toNumber, externalId, variables, timezone, priority, attempts, outcome } = contact;
   const isLeft = isOver(campaign) && isCallable(contact.status);
   const status = isLeft ? 'skipped' : contact.status;
@@ -60,6 +70,8 @@ export function shownContact(contact: Contact, campaign: Campaign, nowMs: number
     skipReason: status === 'skipped' ? (contact.skipReason ?? reason) : undefined,
     attempts: [...attempts],
     outcome: outcome ?? undefined,
+    disposition: analysis?.disposition,
+    success: analysis?.success,
     nextAttemptAt: nextMs === undefined ? undefined : new Date(nextMs).toISOString(),
   };
 }

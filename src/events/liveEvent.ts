@@ -185,8 +185,12 @@ export const liveEventData = {
       outcome: z.string().meta({ example: 'answered' }),
       attempts: z.int(),
       callId: z.string().describe('Of the last attempt.'),
+      disposition: z.string().optional().describe('What the analysis of the last attempt’s call says.'),
+      data: z.record(z.string(), anyJson).optional().describe('The data of the analysis.'),
     })
-    .describe('A contact of a campaign is called no more: the last attempt has ended.'),
+    .describe(
+      'A contact of a campaign is called no more: the last attempt has ended, and its call was analyzed where the agent asks for that.',
+    ),
   'test.updated': z
     .object({
       testRunId: z.string(),

@@ -33,6 +33,7 @@ describe('toCallResource', () => {
       ended({ recording: READY, mediaQuality }),
       { p50: 400, p95: 900 },
       undefined,
+      { status: 'done', disposition: 'booked', success: true, model: 'm' },
       recordings,
     );
     const answered = callResource.parse(shown);
@@ -43,6 +44,9 @@ describe('toCallResource', () => {
         ...{ jitterMs: 3, jitterBufferMs: 35, mos: null },
       },
       turnLatencyMs: { p50: 400, p95: 900 },
+      disposition: 'booked',
+      success: true,
+      analysis: { status: 'done' },
       recording: { status: 'ready', durationMs: 6900, url: 'https://callway.example/a.wav' },
     });
     expect(JSON.stringify(answered)).not.toContain('nodeId');
@@ -53,7 +57,7 @@ describe('toCallResource', () => {
     ['unanswered', ended({ status: 'busy', answeredAt: null }), 0],
     ['answered', ended(), 7000],
   ])('counts the duration from the answer to the end: %s', (_what, call, durationMs) => {
-    expect(toCallResource(call, undefined, undefined, recordings)).toMatchObject({
+    expect(toCallResource(call, undefined, undefined, undefined, recordings)).toMatchObject({
       durationMs,
       turnLatencyMs: { p50: null, p95: null },
     });
@@ -62,7 +66,7 @@ describe('toCallResource', () => {
   test('tells who supervises a call in progress, and of no other', () => {
     const supervision = { agentPaused: true, recordingPaused: false, supervisors: 2 };
     const shownOf = (change: Partial<Call>) =>
-      toCallResource(makeCall(change), undefined, undefined, recordings);
+      toCallResource(makeCall(change), undefined, undefined, undefined, recordings);
     expect(shownOf({ supervision })).toMatchObject(supervision);
     for (const change of [{ supervision: null }, { supervision, status: 'completed' as const }])
       expect(shownOf(change)).toMatchObject(UNSUPERVISED);
@@ -73,7 +77,7 @@ describe('toCallResource', () => {
     ['in progress', { ...READY, status: 'recording' as const, durationMs: null }, undefined],
     ['failed', { ...READY, status: 'failed' as const, error: 'disk full' }, undefined],
   ])('has no URL of an unavailable recording: %s', (_what, recording, expected) => {
-    const shown = toCallResource(ended({ recording }), undefined, undefined, recordings).recording;
+    const shown = toCallResource(ended({ recording }), undefined, undefined, undefined, recordings).recording;
     expect(shown === null ? null : shown.url).toBe(expected);
   });
 });

@@ -9,8 +9,9 @@ import { campaignRefusal } from '../../src/campaigns/campaignRefusal.ts';
 import { Campaigns, type Transition } from '../../src/campaigns/campaigns.ts';
 import type { Contact, ContactInput } from '../../src/campaigns/contact.ts';
 import { type RunCampaignDeps, runCampaign } from '../../src/campaigns/runCampaign.ts';
-import { settleContact } from '../../src/campaigns/settleContact.ts';
+import { announceFinished, settleContact } from '../../src/campaigns/settleContact.ts';
 import { shownContact } from '../../src/campaigns/shown.ts';
+import type { Analysis } from '../../src/engine/history/sessionResults.ts';
 import type { NewLiveEvent } from '../../src/events/liveEvent.ts';
 import { makeCall } from '../infra/postgres/support/calls.ts';
 import { migrated, type OpenDatabase, openServerDatabase } from '../infra/postgres/support/databases.ts';
@@ -71,6 +72,7 @@ const deps = (): RunCampaignDeps => ({
   liveEvents: { publish: (event) => published.push(event) },
   clock,
 });
+const settling = () => ({ ...deps(), history: world.stores.history, wake: async () => undefined });
 const campaigns = () =>
   new Campaigns({
     destinations: async () => () => undefined,
@@ -144,7 +146,7 @@ async function end(callId: string, how: Partial<Call>): Promise<void> {
     ...how,
   } as object);
   if (!call) throw new Error('no live call');
-  await settleContact({ ...deps(), wake: async () => undefined }, { ...call, ...how });
+  await settleContact(settling(), { ...call, ...how });
 }
 /** Erases a person from the project. */
 async function erase(key: string): Promise<void> {
@@ -288,6 +290,42 @@ describe('A running campaign', () => {
     expect(placed).toHaveLength(1);
   });
 
+  test('is told of a contact once its call was analyzed, where the agent asks for that', async () => {
+    const id = await running({}, rows(2));
+    await pass(id, 10_000);
+    const [first, second] = placed.map(({ callId }) => callId);
+    const analyzed = async (callId = '', analysis: Analysis | null) => {
+      const call = await world.stores.calls.find(world.projectId, callId);
+      await open.database.query(
+        'UPDATE session_history SET analysis = $2, disposition = $3 WHERE instance_id = $1',
+        [call?.instanceId ?? null, analysis && JSON.stringify(analysis), analysis?.disposition ?? null],
+      );
+      return call as Call;
+    };
+    const done: Analysis = { status: 'done', disposition: 'booked', data: { guests: 2 }, model: 'm' };
+    await open.database.query(
+      `UPDATE agent_releases SET release = jsonb_set(release::jsonb, '{agent,analysis}', '{}')`,
+    );
+    const finished = () => published.filter(({ type }) => type === 'contact.finished');
+    await end(first ?? '', { answeredAt: now() });
+    expect(finished()).toEqual([]);
+    const call = await analyzed(first, done);
+    for (let again = 0; again < 2; again += 1) await announceFinished(settling(), call);
+    expect(finished()).toMatchObject([
+      { callId: first, data: { disposition: 'booked', data: { guests: 2 } } },
+    ]);
+    // Analyzed before its end, as after a transfer.
+    await analyzed(second, { ...done, disposition: 'lost' });
+    await end(second ?? '', { answeredAt: now() });
+    expect(finished()[1]).toMatchObject({ callId: second, data: { disposition: 'lost' } });
+    const list = async (disposition: string) =>
+      (await world.stores.campaignContacts.list(id, { disposition }, { limit: 9, offset: 0 })).items.map(
+        ({ attempts }) => attempts[0]?.callId,
+      );
+    expect([await list('booked'), await list('lost'), await list('other')]).toEqual([[first], [second], []]);
+    expect(await world.stores.campaignContacts.dataNames(id, 9)).toEqual(['guests']);
+  });
+
   test('calls a contact again by its rules and within the hours, then it is done, and is told once', async () => {
     const schedule = { windows: [{ days: [...ALL_DAYS], from: '09:00', to: '09:30' }] };
     const retry = { maxAttempts: 2, rules: [{ outcomes: ['busy'], afterMinutes: 60 }] };
@@ -306,8 +344,7 @@ describe('A running campaign', () => {
     expect(placed).toHaveLength(2);
     const call = await world.stores.calls.update(lastCall(), null, { status: 'busy', endedAt: now() });
     // As a sweeper that finds it unsettled.
-    for (let again = 0; again < 2; again += 1)
-      await settleContact({ ...deps(), wake: async () => undefined }, call as Call);
+    for (let again = 0; again < 2; again += 1) await settleContact(settling(), call as Call);
     const [done] = await contactsOf(id);
     expect(done).toMatchObject({ status: 'done', outcome: 'busy' });
     expect(done?.attempts.map(({ callId, outcome }) => [callId, outcome])).toEqual(

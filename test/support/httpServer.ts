@@ -94,7 +94,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       insert: async (session) => conversations.insert(session),
       ...options.sessions,
     }),
-    history: unused<HistoryStore>('history', options.history),
+    history: unused<HistoryStore>('history', { analyses: async () => new Map(), ...options.history }),
     calls: unused<CallStore>('calls', {
       find: async () => undefined,
       turnLatencies: async () => new Map(),

@@ -46,6 +46,7 @@ import { rateRoutes } from './projects/rates.ts';
 import { speechPreviewRoute } from './projects/speechPreview.ts';
 import { usageRoutes } from './projects/usage.ts';
 import { webhookRoutes } from './projects/webhooks.ts';
+import { analysisRoutes } from './results/analyses.ts';
 import { insightRoutes } from './results/insights.ts';
 import { rolloutRoutes } from './results/rollouts.ts';
 import { customerRoutes } from './sessions/customers.ts';
@@ -89,6 +90,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   sessionRoutes,
   sessionHistoryRoutes,
   insightRoutes,
+  analysisRoutes,
   customerRoutes,
   webhookRoutes,
   eventRoutes,

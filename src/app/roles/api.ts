@@ -94,6 +94,7 @@ export async function buildApi(
     sessions: {
       conversations,
       customers,
+      analyses: services.analyses,
       liveEvents: node.liveEvents,
       eventFeed: new RedisEventFeed({
         log: redisEventLog(redis),

@@ -4,7 +4,7 @@ import { Campaigns, requireCampaign } from '../../campaigns/campaigns.ts';
 import { importWork } from '../../campaigns/imports/importWork.ts';
 import { campaignTarget, doNotCallTarget } from '../../campaigns/imports/targets.ts';
 import { campaignWork } from '../../campaigns/runCampaign.ts';
-import { settleContact } from '../../campaigns/settleContact.ts';
+import { announceFinished, settleContact } from '../../campaigns/settleContact.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { BuiltCalls } from './calls.ts';
 import type { BuiltKnowledge } from './knowledge.ts';
@@ -64,9 +64,17 @@ export function buildCampaigns(
   return { campaigns, wakeImport: announcer({ wakeups, onError }, 'contact-imports') };
 }
 
-/** Returns what settles the contact of an ended call. */
+/** Returns what settles the contact of an ended call, which is told once the call's session is finalized. */
 export function contactSettler({ storage, wakeups, liveEvents, clock, onError }: NodeContext) {
   const wake = announcer({ wakeups, onError }, KIND);
-  const deps = { transaction: storage.transaction, wake, liveEvents, clock };
+  const { calls, history } = storage.stores;
+  const deps = { transaction: storage.transaction, history, wake, liveEvents, clock };
+  storage.outbox.events.on('finalized', ({ projectId, callId, analysis }) => {
+    if (callId === null || !analysis) return;
+    calls
+      .find(projectId, callId)
+      .then((call) => call && announceFinished(deps, call))
+      .catch((error: unknown) => onError(error, 'end of a contact not told'));
+  });
   return (call: Call): Promise<void> => settleContact(deps, call);
 }

@@ -1,6 +1,7 @@
 import { TIME_ZONE_DATA } from '../../base/values/numberTimeZones.ts';
 import { MediaFiles } from '../../calls/holdMusic/mediaFiles.ts';
 import type { NodeContext } from '../node/node.ts';
+import { buildAnalyses } from './analyses.ts';
 import { buildCalls } from './calls.ts';
 import { buildCampaigns, contactSettler } from './campaigns.ts';
 import { buildConversations } from './conversation.ts';
@@ -44,6 +45,7 @@ export async function buildServices(node: NodeContext) {
   const { mediaFiles: store } = storage.stores;
   const mediaFiles = new MediaFiles({ store, files: knowledge.files, makeId, onError });
   const customers = buildCustomers(node, recordings.calls);
+  const analyses = buildAnalyses(node, models);
   const tests = buildTests(node, models, knowledge.search, tools, recordings.calls);
   return {
     recordings: { ...recordings, store: recordings.shared(calls.requests) },
@@ -57,6 +59,7 @@ export async function buildServices(node: NodeContext) {
     campaigns,
     mediaFiles,
     customers,
+    analyses,
     tests,
   };
 }

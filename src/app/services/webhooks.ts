@@ -47,8 +47,12 @@ export function buildWebhooks(
       return call && callReport(call, recordings);
     },
     updateCost: (instanceId) => stores.history.updateCost(instanceId),
-    judge: (session, signal) =>
-      judgeSession({ models, schemas: sandbox, history: stores.history, clock, onError }, session, signal),
+    judge: ({ release: { agent }, ...session }, signal) =>
+      judgeSession(
+        { models, schemas: sandbox, history: stores.history, clock, onError },
+        { ...session, agent },
+        signal,
+      ),
     remember: (session, signal) =>
       rememberSession({ models, memory: stores.memory, history: stores.history, onError }, session, signal),
     onError,

@@ -11,6 +11,8 @@ export interface HistoryFilter {
   readonly release?: ReleaseName;
   readonly from?: string;
   readonly to?: string;
+  readonly disposition?: string;
+  readonly success?: boolean;
   /** Text to find in the messages. */
   readonly q?: string;
   /** Whether sessions of tests are listed too. Default: no. */
@@ -29,6 +31,9 @@ export interface HistorySummary {
   readonly callId?: string;
   /** Null before the end, and where there were no rates. */
   readonly cost: SessionCost | null;
+  /** What its analysis says; null where that says nothing, or there is none. */
+  readonly disposition: string | null;
+  readonly success: boolean | null;
   /** Played by a test. */
   readonly test?: true;
 }
@@ -87,6 +92,14 @@ export interface HistoryStore {
   find(projectId: string, sessionId: string): Promise<HistoryDetail | undefined>;
   /** Finds one of several sessions that have had the same id. */
   findInstance(projectId: string, instanceId: string): Promise<HistoryDetail | undefined>;
+  /** Whether a live or ended session is still to be analyzed, before it is finalized. */
+  awaitsAnalysis(session: {
+    readonly projectId: string;
+    readonly sessionId: string;
+    readonly instanceId: string;
+  }): Promise<boolean>;
+  /** Finds the analyses of calls, by call id. */
+  analyses(projectId: string, callIds: readonly string[]): Promise<Map<string, Analysis>>;
   stats(projectId: string, range: { from?: string; to?: string }): Promise<HistoryStats>;
   /** Adds to the history of a live or ended session. */
   addEvents(instanceId: string, events: readonly HistoryEvent[]): Promise<void>;

@@ -9,6 +9,9 @@ const EVENT_DELIVERY_DAYS = 3;
 /** The days after the customer's last session. */
 const MEMORY_DAYS = 365;
 
+/** The days for which the progress of a job can be read. */
+const JOB_DAYS = 30;
+
 /** A node that was away for as long keeps the files that it should have removed. */
 const REMOVAL_DAYS = 90;
 
@@ -63,6 +66,10 @@ export const EXPIRED = {
   testSessions: deleteFrom('session_history', 'instance_id', {
     where: `is_test AND ended_at <= ${daysAgo(TEST_DAYS)}`,
     orderBy: 'ended_at',
+  }),
+  analysisJobs: deleteFrom('analysis_jobs', 'id', {
+    where: `created_at <= ${daysAgo(String(JOB_DAYS))}`,
+    orderBy: 'created_at',
   }),
   usage: deleteFrom('project_usage', 'project_id, day, kind', {
     where: `day <= ${daysAgo(String(USAGE_DAYS))}`,

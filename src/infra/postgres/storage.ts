@@ -39,6 +39,7 @@ import { projectStore } from './projects/projects.ts';
 import { quotaStore } from './projects/quotas.ts';
 import { usageStore } from './projects/usage.ts';
 import { widgetTokenStore } from './projects/widgetTokens.ts';
+import { analysisStore } from './results/analyses.ts';
 import { insightStore } from './results/insights.ts';
 import { ratesStore } from './results/rates.ts';
 import { rolloutFigures } from './results/rolloutFigures.ts';
@@ -81,6 +82,7 @@ export function createStorage(database: Database, sealer: Sealer) {
       campaigns: dueCampaigns(database),
       rollouts: leasedWork(database, WORK_TABLES.rollouts),
       ingestion: leasedWork(database, WORK_TABLES.ingestion),
+      analyses: leasedWork(database, WORK_TABLES.analyses),
       contactImports: leasedWork(database, WORK_TABLES['contact-imports']),
       scheduledCalls: leasedWork(database, SCHEDULED_CALLS),
       testRuns: leasedWork(database, WORK_TABLES['test-runs']),
@@ -138,5 +140,6 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     campaignContacts: contactStore(database),
     contactImports: contactImportStore(database),
     dueContacts: dueContacts(database),
+    analyses: analysisStore(database),
   };
 }

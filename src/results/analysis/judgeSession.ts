@@ -1,3 +1,4 @@
+import type { AgentConfig } from '../../agents/agentConfig.ts';
 import type { AnalysisConfig } from '../../agents/analysisConfig.ts';
 import type { SchemaChecker } from '../../agents/schemaChecker.ts';
 import { linkAbort } from '../../base/async/linkedAbort.ts';
@@ -6,10 +7,10 @@ import type { Clock } from '../../base/values/clock.ts';
 import { localMoment } from '../../base/values/localDate.ts';
 import { wholeConversation } from '../../engine/history/contextWindow.ts';
 import type { Analysis, SessionResults } from '../../engine/history/sessionResults.ts';
-import type { EndedSession } from '../../engine/memory/rememberSession.ts';
 import { type AfterwardsDeps, reportAfterwards } from '../../engine/memory/usageAfterwards.ts';
 import { todayIs } from '../../engine/prompt/prompts.ts';
 import { askForText, parseJson } from '../../engine/prompt/questions.ts';
+import type { SessionMessage } from '../../engine/session/session.ts';
 import { analysisChat } from '../../engine/session/sessionEnding.ts';
 import {
   type ChosenChat,
@@ -38,6 +39,15 @@ export interface JudgeDeps extends AfterwardsDeps {
   readonly clock: Clock;
 }
 
+/** An ended session, and the agent that wants to know of it. */
+export interface JudgedSession {
+  readonly projectId: string;
+  readonly instanceId: string;
+  readonly agent: AgentConfig;
+  readonly startedAt: string;
+  readonly messages: readonly SessionMessage[];
+}
+
 interface Answered extends ReadAnswer {
   readonly model: string;
 }
@@ -51,14 +61,14 @@ interface Answered extends ReadAnswer {
  */
 export async function judgeSession(
   deps: JudgeDeps,
-  session: EndedSession,
+  session: JudgedSession,
   signal: AbortSignal,
 ): Promise<SessionResults> {
-  const { projectId, release, messages } = session;
-  const { analysis, postEvaluationConfig, chat } = release.agent;
+  const { projectId, agent, messages } = session;
+  const { analysis, postEvaluationConfig, chat } = agent;
   const criteria = postEvaluationConfig?.criteria ?? [];
-  const analyzing = analysisChat(deps.models, projectId, release.agent);
-  const evaluating = chosenChat(deps.models, projectId, release.agent, undefined);
+  const analyzing = analysisChat(deps.models, projectId, agent);
+  const evaluating = chosenChat(deps.models, projectId, agent, undefined);
   if (!messages.some(({ role }) => role === 'assistant')) {
     const skipped = {
       status: 'skipped',
@@ -88,7 +98,7 @@ function analysisOf({ dispositions = [] }: AnalysisConfig, answer: Answered): An
 /** Never takes longer than the time for a session. */
 async function ask(
   deps: JudgeDeps,
-  session: EndedSession,
+  session: JudgedSession,
   { chat, modelName }: ChosenChat,
   wanted: Wanted,
   signal: AbortSignal,
@@ -113,13 +123,13 @@ async function ask(
 
 async function askUntilItFits(
   { schemas }: JudgeDeps,
-  { projectId, release, startedAt, messages }: EndedSession,
+  { projectId, agent, startedAt, messages }: JudgedSession,
   wanted: Wanted,
   access: ModelAccess,
 ): Promise<Answered> {
   const question = questionOf(wanted);
   if (!question) return { model: access.modelName };
-  const today = todayIs(localMoment(release.agent.timezone ?? 'UTC', Date.parse(startedAt)));
+  const today = todayIs(localMoment(agent.timezone ?? 'UTC', Date.parse(startedAt)));
   const prompt = `${question.prompt}\n\n${today}`;
   const left = MAX_INPUT_BYTES - Buffer.byteLength(JSON.stringify([prompt, question.format]));
   const told: ChatMessage[] = [

@@ -43,7 +43,10 @@ export interface ReadAnswer {
 /** The question that a model gets after the conversation, and how its answer is read. */
 export interface Question {
   readonly prompt: string;
-  readonly format: Pick<ChatRequest, 'jsonSchema' | 'responseFormat'>;
+  readonly format: {
+    readonly jsonSchema?: NonNullable<ChatRequest['jsonSchema']>;
+    readonly responseFormat?: NonNullable<ChatRequest['responseFormat']>;
+  };
   read(json: unknown): ReadAnswer;
 }
 

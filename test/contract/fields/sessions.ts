@@ -2,6 +2,30 @@ import type { FieldTable } from './fieldTable.ts';
 
 export const SESSIONS_FIELDS: readonly FieldTable[] = [
   {
+    name: 'analysis of past sessions',
+    places: [['/v1/projects/{projectId}/session-history/analyze']],
+    rows: {
+      from: 'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      to: 'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      release:
+        'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      disposition:
+        'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      success:
+        'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      channel:
+        'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      direction:
+        'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      endReason:
+        'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      trunkId:
+        'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      campaignId:
+        'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+    },
+  },
+  {
     name: 'chat completion',
     places: [
       ['/v1/projects/{projectId}/chat/completions'],

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type AgentConfig, newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { Amounts } from '../../../src/agents/cost/usage.ts';
-import type { EndedSession } from '../../../src/engine/memory/rememberSession.ts';
 import type { SessionMessage } from '../../../src/engine/session/session.ts';
-import { judgeSession } from '../../../src/results/analysis/judgeSession.ts';
+import { type JudgedSession, judgeSession } from '../../../src/results/analysis/judgeSession.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
@@ -44,7 +43,7 @@ const DONE = {
 function scene(
   agent: Partial<AgentConfig>,
   answer: (index: number) => ScriptedAnswer,
-  ended: Partial<EndedSession> = {},
+  ended: Partial<JudgedSession> = {},
 ) {
   const model = scriptedModel((_request, index) => answer(index));
   const clock = createSimulatedClock();
@@ -74,11 +73,10 @@ function scene(
     projectId: 'p',
     instanceId: 'i',
     startedAt: '2026-03-14T09:00:00.000Z',
-    release: { agent: { ...newAgentConfig('Test'), ...agent } },
+    agent: { ...newAgentConfig('Test'), ...agent },
     messages: [said('user', 'A table for two'), said('assistant', 'Done.')],
-    variables: {},
     ...ended,
-  } as unknown as EndedSession;
+  };
   const judge = (signal = NEVER) => judgeSession(deps, session, signal);
   return {
     model,

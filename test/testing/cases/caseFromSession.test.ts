@@ -15,6 +15,8 @@ const SESSION: HistoryDetail = {
   endedAt: at(60),
   usage: toSessionUsage({}),
   cost: null,
+  disposition: null,
+  success: null,
   variables: { customerName: 'Amy Pond', tier: 'gold', size: 'large' },
   messages: [
     { role: 'assistant', content: 'Hello, shop.', at: at(0) },

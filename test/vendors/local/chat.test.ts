@@ -27,11 +27,8 @@ function judged(session: Session, release: AgentRelease) {
     clock: systemClock,
     onError: () => undefined,
   };
-  return judgeSession(
-    deps,
-    { ...session, messages: session.state.messages, variables: {}, release },
-    forever,
-  );
+  const { messages } = session.state;
+  return judgeSession(deps, { ...session, agent: release.agent, messages }, forever);
 }
 const pathway: PathwayInput = {
   nodes: [

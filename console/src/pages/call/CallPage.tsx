@@ -24,6 +24,7 @@ import {
 import { findingsOf } from './model/findings.ts';
 import { turnsOf } from './model/turns.ts';
 import { Player } from './Player.ts';
+import { Results } from './panels/Results.tsx';
 import { Transcript } from './panels/Transcript.tsx';
 import { Waterfall } from './panels/Waterfall.tsx';
 import { Timeline } from './timeline/Timeline.tsx';
@@ -136,6 +137,7 @@ function Loaded({
         </Suspense>
       )}
       {(findings.length > 0 || !isLive(timeline)) && <Findings findings={findings} player={player} />}
+      <Results timeline={timeline} />
       {call && (
         <Timeline projectId={projectId} timeline={timeline} axis={axis} turns={turns} player={player} />
       )}

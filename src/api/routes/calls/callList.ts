@@ -21,6 +21,7 @@ import {
   MAX_LIST_LIMIT,
   MAX_SEARCH_CHARACTERS,
   moment,
+  outcomeFilters,
   pageQuery,
   projectParams,
   requireOrder,
@@ -56,6 +57,7 @@ const filters = z.looseObject({
     .meta({ example: '912345' }),
   externalId: z.string().min(1).max(MAX_EXTERNAL_ID_CHARACTERS).optional().describe('As in the order.'),
   campaignId: z.uuid().optional().describe('Calls that this campaign has placed.'),
+  ...outcomeFilters,
   violations: flag
     .optional()
     .describe('`true`: only calls that have violations; `false`: only those that have none.'),
@@ -108,6 +110,9 @@ const COLUMNS: readonly Column[] = [
   ['recording', ({ recording }) => recording?.status],
   ['cost', ({ cost }) => cost?.total],
   ['currency', ({ cost }) => cost?.currency],
+  ['analysis.summary', ({ analysis }) => analysis?.summary],
+  ['analysis.disposition', ({ disposition }) => disposition],
+  ['analysis.success', ({ success }) => success],
   ['metadata', ({ metadata }) => (Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : null)],
 ];
 
@@ -148,7 +153,7 @@ function exportRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Export the calls as CSV',
-          `The same calls in the same order, with a line of titles. Columns \`metadata.<name>\`, \`variables.<name>\` and \`evaluation.<name>\` (whether the criterion was met) are those that these calls have, at most ${MAX_NAMED_COLUMNS} of each. A cell that a spreadsheet would take for a formula (its first character is one of \`= + - @\`, a tab or a line break, and it is no number) begins with an apostrophe. ${METADATA_FILTER_TEXT}`,
+          `The same calls in the same order, with a line of titles. Columns \`metadata.<name>\`, \`variables.<name>\`, \`evaluation.<name>\` (whether the criterion was met, or its score) and \`analysis.data.<name>\` are those that these calls have, at most ${MAX_NAMED_COLUMNS} of each. A cell that a spreadsheet would take for a formula (its first character is one of \`= + - @\`, a tab or a line break, and it is no number) begins with an apostrophe. ${METADATA_FILTER_TEXT}`,
         ),
         params: projectParams,
         querystring: filters,
@@ -201,11 +206,12 @@ async function* exported(deps: HttpDeps, projectId: string, filter: CallFilter):
   }
 }
 
-function namedColumns({ metadata, variables, evaluation }: ResultNames): Column[] {
+function namedColumns({ metadata, variables, evaluation, data }: ResultNames): Column[] {
   return [
     ...metadata.map((name): Column => [`metadata.${name}`, (call) => cell(call.metadata[name])]),
     ...variables.map((name): Column => [`variables.${name}`, (_, results) => cell(results?.variables[name])]),
     ...evaluation.map((name): Column => [`evaluation.${name}`, (_, results) => results?.evaluation[name]]),
+    ...data.map((name): Column => [`analysis.data.${name}`, ({ analysis }) => cell(analysis?.data?.[name])]),
   ];
 }
 
@@ -226,6 +232,8 @@ function filterOf(query: z.output<typeof filters>): CallFilter {
     number,
     externalId,
     campaignId,
+    disposition,
+    success,
     violations,
     release,
     q,
@@ -243,6 +251,8 @@ function filterOf(query: z.output<typeof filters>): CallFilter {
       number,
       externalId,
       campaignId,
+      disposition,
+      success,
       violations,
       release,
       q,

@@ -56,19 +56,24 @@ export function callRoutes(app: App, deps: HttpDeps): void {
   transferRoute(app, deps);
 }
 
-/** Calls as the API shows them, with the turn latencies of their sessions, and what these cost. */
+/** Calls of a project as the API shows them, with the turn latencies, costs and analyses of their sessions. */
 export async function showCalls(
   { storage: { stores }, audio: { recordings } }: HttpDeps,
   calls: readonly Call[],
 ): Promise<CallResource[]> {
+  const [first] = calls;
+  if (!first) return [];
   const instanceIds = calls.map(({ instanceId }) => instanceId);
-  const [latencies, spendings] = await Promise.all([
+  const callIds = calls.map(({ id }) => id);
+  const [latencies, spendings, analyses] = await Promise.all([
     stores.calls.turnLatencies(instanceIds),
     stores.history.spendings(instanceIds),
+    stores.history.analyses(first.projectId, callIds),
   ]);
   return calls.map((call) => {
-    const { instanceId } = call;
-    return toCallResource(call, latencies.get(instanceId), spendings.get(instanceId), recordings.urls);
+    const { id, instanceId } = call;
+    const found = [latencies.get(instanceId), spendings.get(instanceId), analyses.get(id)] as const;
+    return toCallResource(call, ...found, recordings.urls);
   });
 }
 

@@ -114,6 +114,8 @@ function unkept({ id, sessionId, release, status, createdAt, endedAt }: Call): H
     startedAt: createdAt,
     endedAt,
     callId: id,
+    disposition: null,
+    success: null,
     variables: {},
     messages: [],
     events: [],

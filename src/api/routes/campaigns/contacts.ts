@@ -18,9 +18,19 @@ import { shownContact, storedStatuses } from '../../../campaigns/shown.ts';
 import { audit } from '../../audit.ts';
 import { idempotent } from '../../idempotency.ts';
 import type { App, HttpDeps } from '../../ports.ts';
-import { about, errors, listOf, listResponse, noContent, pageQuery, projectParams } from '../../schemas.ts';
+import {
+  about,
+  errors,
+  listOf,
+  listResponse,
+  noContent,
+  outcomeFilters,
+  pageQuery,
+  projectParams,
+} from '../../schemas.ts';
 import { CAMPAIGNS_PATH } from './campaigns.ts';
 import { importStarted, startImport, withForms } from './imports.ts';
+import { lastAnalyses } from './lastCalls.ts';
 
 const CONTACTS = `${CAMPAIGNS_PATH}/:campaignId/contacts`;
 const READ = { access: { kind: 'project', scope: 'read' }, isSearch: true } as const;
@@ -94,6 +104,7 @@ Or a form with a table in the part \`file\`, CSV or XLSX, and in the part \`mapp
 const filters = z.object({
   status: z.enum(CONTACT_STATUSES).optional(),
   outcome: z.enum(CONTACT_OUTCOMES).optional().describe('Of the last attempt.'),
+  disposition: outcomeFilters.disposition,
   externalId: z.string().min(1).max(MAX_EXTERNAL_ID_CHARACTERS).optional(),
   toNumber: z.string().max(64).optional().describe('In E.164.'),
 });
@@ -112,16 +123,18 @@ function listRoute(app: App, { clock, storage: { stores } }: HttpDeps): void {
     },
     async ({ params: { projectId, campaignId }, query }) => {
       const campaign = requireCampaign(await stores.campaigns.find(projectId, campaignId));
-      const { status, outcome, externalId, toNumber } = query;
+      const { status, outcome, disposition, externalId, toNumber } = query;
       const filter = {
         status: status && storedStatuses(status, campaign),
         outcome,
+        disposition,
         externalId,
         toNumber: toNumber === undefined ? undefined : (normalizeNumber(toNumber) ?? toNumber),
       };
       const page = await stores.campaignContacts.list(campaign.id, filter, query);
+      const analyses = await lastAnalyses(stores, projectId, page.items);
       return listResponse(
-        mapPage(page, (contact) => shownContact(contact, campaign, clock.now())),
+        mapPage(page, (contact) => shownContact(contact, campaign, clock.now(), analyses.get(contact.id))),
         query,
       );
     },

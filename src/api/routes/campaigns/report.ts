@@ -6,11 +6,13 @@ import type { Campaign } from '../../../campaigns/campaign.ts';
 import { requireCampaign } from '../../../campaigns/campaigns.ts';
 import type { ContactOutcome, ContactResource } from '../../../campaigns/contact.ts';
 import { shownContact } from '../../../campaigns/shown.ts';
+import type { Analysis } from '../../../engine/history/sessionResults.ts';
 import { sumOfCosts } from '../../../results/cost/costOf.ts';
 import { csvLine } from '../../csv.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, MAX_LIST_LIMIT, projectParams } from '../../schemas.ts';
 import { CAMPAIGNS_PATH } from './campaigns.ts';
+import { lastAnalyses } from './lastCalls.ts';
 
 const JSON_LINES = 'application/x-ndjson';
 /** Names of variables that have a column. */
@@ -38,6 +40,9 @@ const COLUMNS: readonly Column[] = [
   ['cost', ({ cost }) => cost?.total],
   ['currency', ({ cost }) => cost?.currency],
   ['nextAttemptAt', ({ nextAttemptAt }) => nextAttemptAt],
+  ['disposition', ({ disposition }) => disposition],
+  ['success', ({ success }) => success],
+  ['analysis.summary', ({ analysis }) => analysis?.summary],
 ];
 
 interface ReportRow extends ContactResource {
@@ -46,6 +51,8 @@ interface ReportRow extends ContactResource {
   readonly durationMs: number;
   /** The cost of all its calls; undefined where none has one. */
   readonly cost: CostSum | undefined;
+  /** The analysis of its last call. */
+  readonly analysis: Analysis | undefined;
 }
 
 export function reportRoute(app: App, deps: HttpDeps): void {
@@ -57,7 +64,7 @@ export function reportRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Campaigns',
           'Get the report of a campaign',
-          `A row a contact, in the order in which they came: CSV, or with \`Accept: ${JSON_LINES}\` JSON lines with all attempts. Columns \`variables.<name>\` are those that the contacts have, at most ${MAX_NAMED_COLUMNS}. A cell that a spreadsheet would take for a formula begins with an apostrophe.`,
+          `A row a contact, in the order in which they came: CSV, or with \`Accept: ${JSON_LINES}\` JSON lines with all attempts. Columns \`variables.<name>\` are those that the contacts have, \`analysis.data.<name>\` those of the analyses of their calls, at most ${MAX_NAMED_COLUMNS} of each. A cell that a spreadsheet would take for a formula begins with an apostrophe.`,
         ),
         params: projectParams.extend({ campaignId: z.string() }),
         response: {
@@ -87,9 +94,14 @@ async function* jsonLines(deps: HttpDeps, campaign: Campaign): AsyncGenerator<st
 }
 
 async function* csvLines(deps: HttpDeps, campaign: Campaign): AsyncGenerator<string> {
-  const names = await deps.storage.stores.campaignContacts.variableNames(campaign.id, MAX_NAMED_COLUMNS);
+  const { campaignContacts } = deps.storage.stores;
+  const names = await campaignContacts.variableNames(campaign.id, MAX_NAMED_COLUMNS);
+  const dataNames = await campaignContacts.dataNames(campaign.id, MAX_NAMED_COLUMNS);
   const named = names.map((name): Column => [`variables.${name}`, ({ variables }) => cell(variables[name])]);
-  const columns = [...COLUMNS, ...named];
+  const data = dataNames.map(
+    (name): Column => [`analysis.data.${name}`, ({ analysis }) => cell(analysis?.data?.[name])],
+  );
+  const columns = [...COLUMNS, ...named, ...data];
   yield csvLine(columns.map(([title]) => title));
   for await (const rows of pagesOf(deps, campaign))
     yield rows.map((row) => csvLine(columns.map(([, value]) => value(row)))).join('');
@@ -105,15 +117,20 @@ async function* pagesOf({ storage, clock }: HttpDeps, campaign: Campaign): Async
       { limit: MAX_LIST_LIMIT, offset: 0, cursor },
     );
     if (page.items.length > 0) {
+      const { calls } = storage.stores;
       const callIds = page.items.flatMap(({ attempts }) => attempts.map(({ callId }) => callId));
-      const costs = await storage.stores.calls.costs(campaign.projectId, callIds);
-      yield page.items.map((contact) => rowOf(shownContact(contact, campaign, clock.now()), costs));
+      const costs = await calls.costs(campaign.projectId, callIds);
+      const analyses = await lastAnalyses(storage.stores, campaign.projectId, page.items);
+      yield page.items.map((contact) => {
+        const analysis = analyses.get(contact.id);
+        return { ...rowOf(shownContact(contact, campaign, clock.now(), analysis), costs), analysis };
+      });
     }
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
 }
 
-function rowOf(contact: ContactResource, costs: ReadonlyMap<string, CostSum>): ReportRow {
+function rowOf(contact: ContactResource, costs: ReadonlyMap<string, CostSum>): Omit<ReportRow, 'analysis'> {
   const { attempts, outcome } = contact;
   const durationMs = attempts.reduce((sum, attempt) => sum + (attempt.durationMs ?? 0), 0);
   const cost = sumOfCosts(attempts.flatMap(({ callId }) => costs.get(callId) ?? []));

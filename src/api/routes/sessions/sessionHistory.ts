@@ -18,6 +18,7 @@ import {
   flag,
   MAX_SEARCH_CHARACTERS,
   moment,
+  outcomeFilters,
   pageQuery,
   pagination,
   paginationOf,
@@ -51,6 +52,11 @@ const summary = {
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
   callId: z.string().optional(),
+  disposition: z
+    .string()
+    .nullable()
+    .describe('What its analysis says; null where that chose none, and without one.'),
+  success: z.boolean().nullable().describe('What the disposition says of it.'),
   test: z.literal(true).optional().describe('Played by a test run.'),
   cost: sessionCost.nullable().describe('Null before the end, and where there were no rates.'),
 };
@@ -203,6 +209,7 @@ function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
           status: z.string().min(1).optional(),
           release: releaseParameter.optional().describe('Sessions on this release: a number, or `draft`.'),
           ...range,
+          ...outcomeFilters,
           q: z
             .string()
             .min(1)

@@ -25,6 +25,8 @@ export function conditions(
     sessionId,
     externalId,
     campaignId,
+    disposition,
+    success,
     violations,
     release,
     isLive,
@@ -47,6 +49,8 @@ export function conditions(
     ...given(sessionId, (place) => `session_id = ${place}`),
     ...given(externalId, (place) => `external_id = ${place}`),
     ...given(campaignId, (place) => `campaign_id = ${place}`),
+    ...given(disposition, (place) => inSessions(`disposition = ${place}`)),
+    ...given(success, (place) => inSessions(`success = ${place}`)),
     ...(violations === undefined ? [] : [violations ? HAS_VIOLATIONS : `NOT ${HAS_VIOLATIONS}`]),
     ...(release === 'draft' ? ['release IS NULL'] : given(release, (place) => `release = ${place}`)),
     ...Object.entries(metadata).map(([key, value]) => {
@@ -64,6 +68,10 @@ export function conditions(
   ];
   return { sql: parts.join(' AND '), parameters };
 }
+
+/** The condition for the calls whose sessions meet one. */
+const inSessions = (condition: string): string =>
+  `instance_id IN (SELECT instance_id FROM session_history WHERE project_id = $1 AND ${condition})`;
 
 /** The condition of the index `calls_by_metadata`. */
 const isContained = (place: string): string => `metadata::jsonb @> ${place}::jsonb`;

@@ -17,7 +17,12 @@ export function callResults(
       });
       const names = (kind: keyof ResultNames) =>
         rows.filter((row) => row.kind === kind).map(({ name }) => name);
-      return { metadata: names('metadata'), variables: names('variables'), evaluation: names('evaluation') };
+      return {
+        metadata: names('metadata'),
+        variables: names('variables'),
+        evaluation: names('evaluation'),
+        data: names('data'),
+      };
     },
     async results(projectId, instanceIds) {
       const rows = await database.query<CallResults & { readonly instance_id: string }>(RESULTS, [
@@ -58,17 +63,18 @@ const CRITERIA = `
 const namesOf = (where: string, limit: string): string => `
   WITH chosen AS MATERIALIZED (SELECT instance_id, metadata FROM calls WHERE ${where}),
   found AS MATERIALIZED (
-    SELECT ${VARIABLES} AS variables, evaluation FROM session_history AS history
+    SELECT ${VARIABLES} AS variables, evaluation, analysis->'data' AS data FROM session_history AS history
     WHERE instance_id IN (SELECT instance_id FROM chosen)
   ), named (kind, name) AS (
     SELECT 'metadata', json_object_keys(metadata) FROM chosen
     UNION SELECT 'variables', json_object_keys(variables) FROM found WHERE json_typeof(variables) = 'object'
     UNION SELECT 'evaluation', criterion->>'name' FROM found, ${CRITERIA} AS criterion
+    UNION SELECT 'data', json_object_keys(data) FROM found WHERE json_typeof(data) = 'object'
   ), numbered AS (SELECT kind, name, row_number() OVER (PARTITION BY kind ORDER BY name) AS place FROM named)
   SELECT kind, name FROM numbered WHERE place <= ${limit} AND name IS NOT NULL ORDER BY name`;
 
 const RESULTS = `
   SELECT instance_id, coalesce(${VARIABLES}, '{}'::json) AS variables,
-    (SELECT coalesce(json_object_agg(criterion->>'name', criterion->'passed'), '{}'::json)
+    (SELECT coalesce(json_object_agg(criterion->>'name', coalesce(criterion->'passed', criterion->'score')), '{}'::json)
      FROM ${CRITERIA} AS criterion WHERE criterion->>'name' IS NOT NULL) AS evaluation
   FROM session_history AS history WHERE project_id = $1 AND instance_id = ANY ($2::uuid[])`;

@@ -61,6 +61,23 @@ export function contactStore(database: Queryable): ContactStore {
       );
       return rows.map(({ name }) => name);
     },
+    async announce(contactId, callId) {
+      const [row] = await database.query<object>(
+        `UPDATE campaign_contacts SET is_announced = true
+         WHERE id = $1 AND status = 'done' AND NOT is_announced AND attempts->-1->>'callId' = $2
+         RETURNING ${CONTACT_COLUMNS}`,
+        [contactId, callId],
+      );
+      return row && toContact(row);
+    },
+    async dataNames(campaignId, limit) {
+      const rows = await database.query<{ name: string }>(
+        `SELECT DISTINCT json_object_keys(analysis->'data') AS name FROM calls JOIN session_history USING (instance_id)
+         WHERE campaign_id = $1 AND json_typeof(analysis->'data') = 'object' ORDER BY name LIMIT $2`,
+        [campaignId, limit],
+      );
+      return rows.map(({ name }) => name);
+    },
     async update(contact, before) {
       const { id, campaignId, status, skipReason, attempts, outcome, callId, notBefore } = contact;
       await database.query(
@@ -130,9 +147,14 @@ export function zonesIn(text: string): string[] {
   return text.split(',');
 }
 
+/** The contacts of the campaign $1 whose last attempt's call has this disposition. */
+const lastCallWith = (disposition: string): string => `
+  SELECT contact_id FROM calls JOIN session_history USING (instance_id)
+  WHERE campaign_id = $1 AND disposition = ${disposition} AND calls.id::text = attempts->-1->>'callId'`;
+
 function conditions(
   campaignId: string,
-  { status, outcome, externalId, toNumber }: ContactFilter,
+  { status, outcome, disposition, externalId, toNumber }: ContactFilter,
 ): { where: string; parameters: Parameter[] } {
   const parameters: Parameter[] = [campaignId];
   const given = (value: Parameter | undefined, sql: (place: string) => string): string[] =>
@@ -141,6 +163,7 @@ function conditions(
     'campaign_id = $1',
     ...given(status, (place) => `status = ANY (${place}::text[])`),
     ...given(outcome, (place) => `outcome = ${place}`),
+    ...given(disposition, (place) => `id IN (${lastCallWith(place)})`),
     ...given(externalId, (place) => `external_id = ${place}`),
     ...given(toNumber, (place) => `to_number = ${place}`),
   ];

@@ -36,6 +36,8 @@ interface Listed {
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly messageCount: number;
+  readonly disposition: string | null;
+  readonly success: boolean | null;
   readonly isTest: boolean;
   readonly cost: SessionCost | null;
 }
@@ -56,8 +58,8 @@ interface StatsRow {
   call_latency_p95: number | null;
 }
 
-const COLUMNS =
-  'instance_id, session_id, channel, call_id, release, status, started_at, ended_at, message_count, is_test, cost';
+const COLUMNS = `instance_id, session_id, channel, call_id, release, status, started_at, ended_at, message_count, disposition,
+  success, is_test, cost`;
 /** Projects without retention show nothing, even while rows wait for their webhooks. */
 const SHOWN = `project_id = $1 AND (is_test OR (SELECT history_retention_days IS DISTINCT FROM 0 FROM projects WHERE id = $1))`;
 
@@ -89,6 +91,14 @@ export function historyStore(database: Queryable): HistoryStore {
     async findInstance(projectId, instanceId) {
       const [row] = await database.query<object>(FIND_INSTANCE, [projectId, instanceId]);
       return row && toDetail(row);
+    },
+    async awaitsAnalysis({ projectId, sessionId, instanceId }) {
+      const found = await database.query(AWAITS_ANALYSIS, [projectId, sessionId, instanceId]);
+      return found.length > 0;
+    },
+    async analyses(projectId, callIds) {
+      const rows = await database.query<{ id: string; analysis: Analysis }>(ANALYSES, [projectId, callIds]);
+      return new Map(rows.map(({ id, analysis }) => [id, analysis]));
     },
     async stats(projectId, range) {
       const { sql, parameters } = conditions(projectId, range, undefined);
@@ -182,9 +192,23 @@ const detailWhere = (condition: string): string => `
 const FIND = detailWhere('session_id = $2');
 const FIND_INSTANCE = detailWhere('instance_id = $2::uuid');
 
+const AWAITS_ANALYSIS = `
+  SELECT FROM session_history WHERE instance_id = $3 AND analysis IS NULL AND (
+    EXISTS (SELECT FROM webhook_outbox WHERE instance_id = $3 AND skipped_analysis IS NOT NULL)
+    OR EXISTS (
+      SELECT FROM sessions JOIN agent_releases AS kept ON kept.project_id = sessions.project_id AND kept.id = release_id
+      WHERE sessions.project_id = $1 AND session_id = $2 AND json_typeof(kept.release->'agent'->'analysis') = 'object'
+    )
+  )`;
+
+const ANALYSES = `
+  SELECT calls.id, analysis FROM calls JOIN session_history AS history USING (instance_id)
+  WHERE history.project_id = $1 AND calls.id = ANY ($2::uuid[]) AND analysis IS NOT NULL
+    AND (SELECT history_retention_days IS DISTINCT FROM 0 FROM projects WHERE id = $1)`;
+
 function conditions(
   projectId: string,
-  { channel, status, release, from, to, includeTests = false }: HistoryFilter,
+  { channel, status, release, from, to, disposition, success, includeTests = false }: HistoryFilter,
   said: Said | undefined,
 ): { sql: string; parameters: Parameter[] } {
   const parameters: Parameter[] = [projectId];
@@ -199,6 +223,8 @@ function conditions(
     ...given(channel, (place) => `channel = ${place}`),
     ...given(status, (place) => `status = ${place}`),
     ...(release === 'draft' ? ['release IS NULL'] : given(release, (place) => `release = ${place}`)),
+    ...given(disposition, (place) => `disposition = ${place}`),
+    ...given(success, (place) => `success = ${place}`),
     ...given(from, (place) => `started_at >= ${place}::timestamptz`),
     ...given(to, (place) => `started_at < ${place}::timestamptz`),
     ...(said ? given(said.patterns, (place) => `instance_id IN (${said.query(place)})`) : []),
@@ -277,10 +303,12 @@ function missingIn(events: Stored['events']): readonly string[] {
   return Array.isArray(missingVariables) ? missingVariables : [];
 }
 
-function toCommon({ sessionId, channel, status, release, startedAt, endedAt, isTest, callId, cost }: Listed) {
+function toCommon(listed: Listed) {
+  const { sessionId, channel, status, release, startedAt, endedAt, isTest, callId } = listed;
+  const { cost, disposition, success } = listed;
   const test = isTest ? (true as const) : undefined;
   const ran = { release: toReleaseName(release), status, startedAt, endedAt };
-  return { sessionId, channel, ...ran, test, callId: callId ?? undefined, cost };
+  return { sessionId, channel, ...ran, test, callId: callId ?? undefined, cost, disposition, success };
 }
 
 function toStats(row: StatsRow | undefined): HistoryStats {

@@ -8,6 +8,7 @@ export const WORK_TABLES = {
   ingestion: { name: 'datasets', key: 'id' },
   rollouts: { name: 'rollouts', key: 'id' },
   'contact-imports': { name: 'contact_imports', key: 'id' },
+  analyses: { name: 'session_analyses', key: 'id' },
   'test-runs': { name: 'test_lanes', key: 'id', where: "channel <> 'phone'" },
   'test-calls': { name: 'test_lanes', key: 'id', where: "channel = 'phone'" },
 } as const satisfies Record<string, WorkTable>;

@@ -28,6 +28,8 @@ const SUMMARY = {
   messageCount: 3,
   callId: 'call-1',
   cost: COST,
+  disposition: 'booked',
+  success: true,
 };
 const STATS: HistoryStats = {
   total: 3,
@@ -46,6 +48,8 @@ const DETAIL: HistoryDetail = {
   status: 'ended',
   startedAt: AT,
   endedAt: null,
+  disposition: null,
+  success: null,
   variables: { guests: 2 },
   messages: [
     { role: 'user', content: 'Hi', at: AT },

@@ -148,30 +148,45 @@ describe('Calls', () => {
       expect([key, await ids({ metadata: { [key]: value } })]).toEqual([key, []]);
   });
 
-  test('tell the names and values of their metadata, variables and criteria', async () => {
+  test('tell the names and values of their metadata, variables, criteria and data, and are found by their outcome', async () => {
     const call = await keep({ metadata: { b: 1, a: 2 } });
     const none = await keep({ metadata: {}, toNumber: '+886911111111' });
-    const evaluation = { criteria: [{ name: 'polite', passed: true, reason: '' }] };
-    await opened.database.query('UPDATE session_history SET evaluation = $2::json WHERE instance_id = $1', [
-      call.instanceId,
-      JSON.stringify(evaluation),
-    ]);
-    const { calls } = world.stores;
+    const ids = async (filter: Parameters<typeof world.stores.calls.list>[1]) =>
+      (await world.stores.calls.list(world.projectId, filter, PAGE)).items.map(({ id }) => id);
+    await world.stores.analyses.save(call.instanceId, {
+      evaluation: {
+        criteria: [
+          { name: 'polite', passed: true, reason: '' },
+          { name: 'warmth', type: 'score', score: 4, reason: '' },
+        ],
+      },
+      analysis: { status: 'done', disposition: 'booked', success: true, data: { guests: 2 }, model: 'm' },
+    });
+    const { calls, history } = world.stores;
+    expect(await ids({ disposition: 'booked' })).toEqual([call.id]);
+    expect(await ids({ success: true, disposition: 'booked' })).toEqual([call.id]);
+    for (const filter of [{ disposition: 'other' }, { success: false }])
+      expect(await ids(filter)).toEqual([]);
+    expect(await history.analyses(world.projectId, [call.id, none.id])).toEqual(
+      new Map([[call.id, expect.objectContaining({ disposition: 'booked', data: { guests: 2 } })]]),
+    );
     expect(await calls.resultNames(world.projectId, {}, 9)).toEqual({
       metadata: ['a', 'b'],
       variables: ['name'],
-      evaluation: ['polite'],
+      evaluation: ['polite', 'warmth'],
+      data: ['guests'],
     });
     expect(await calls.resultNames(world.projectId, { metadata: { a: '3' } }, 9)).toEqual({
       metadata: [],
       variables: [],
       evaluation: [],
+      data: [],
     });
     expect((await calls.resultNames(world.projectId, {}, 1)).metadata).toEqual(['a']);
     const results = await calls.results(world.projectId, [call.instanceId, none.instanceId]);
     expect(results.get(call.instanceId)).toEqual({
       variables: { name: 'Ada' },
-      evaluation: { polite: true },
+      evaluation: { polite: true, warmth: 4 },
     });
     expect(results.get(none.instanceId)).toEqual({ variables: { name: 'Ada' }, evaluation: {} });
     expect(await calls.results(uuidV7(), [call.instanceId])).toEqual(new Map());
