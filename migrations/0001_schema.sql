@@ -44,6 +44,8 @@ CREATE TABLE projects (
   quotas jsonb NOT NULL DEFAULT '{}',
   -- Null for calls at any hour.
   calling_hours jsonb,
+  -- Which sessions are queued for review; null for none.
+  review_rules json,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL
 );
@@ -518,8 +520,16 @@ CREATE TABLE session_history (
   -- What the insights have counted of the session, so that a change of it replaces that.
   counted json,
   -- Whether it is to be counted, or counted again.
-  to_count boolean NOT NULL DEFAULT false
+  to_count boolean NOT NULL DEFAULT false,
+  -- The project's rules at the session's end, why they have queued it for review, and a person's review.
+  review_rules json,
+  review_reasons json,
+  review json
 );
+CREATE INDEX session_history_to_review ON session_history (project_id, started_at DESC, instance_id DESC)
+  WHERE review_reasons IS NOT NULL AND review IS NULL;
+CREATE INDEX session_history_reviewed ON session_history (project_id, started_at DESC, instance_id DESC)
+  WHERE review IS NOT NULL;
 CREATE INDEX session_history_to_count ON session_history (instance_id) WHERE to_count;
 CREATE INDEX session_history_of_project ON session_history (project_id, started_at DESC, instance_id DESC);
 CREATE INDEX session_history_of_release ON session_history (project_id, release, started_at DESC)
@@ -539,7 +549,8 @@ BEGIN
   RETURN NEW;
 END
 $$;
-CREATE TRIGGER session_history_count BEFORE UPDATE OF status, turns, evaluation, disposition, success, cost ON session_history
+CREATE TRIGGER session_history_count
+  BEFORE UPDATE OF status, turns, evaluation, analysis, disposition, success, cost, review ON session_history
   FOR EACH ROW WHEN (NEW.status = 'ended' AND NOT NEW.is_test) EXECUTE FUNCTION count_session();
 
 -- The conversation, which a live session's turns read, and the transcript.
@@ -1099,6 +1110,21 @@ CREATE TABLE insight_latencies (
   turns integer NOT NULL,
   buckets vector(96) NOT NULL,
   PRIMARY KEY (project_id, part, span, at, dimensions)
+);
+
+-- Criteria on which both the judge and a person gave a verdict: how many, on how many both agree, and how many are met as the
+-- judge and as the person say.
+CREATE TABLE insight_judgements (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  span text NOT NULL CHECK (span IN ('hour', 'day')),
+  at timestamptz NOT NULL,
+  dimensions uuid NOT NULL,
+  criterion text NOT NULL,
+  judged integer NOT NULL,
+  agreed integer NOT NULL,
+  judge_met integer NOT NULL,
+  person_met integer NOT NULL,
+  PRIMARY KEY (project_id, span, at, dimensions, criterion)
 );
 
 -- The way of sessions through the pathway, by day.

@@ -58,6 +58,7 @@ const NO_OUTCOME = { disposition: null, success: null, endReason: 'no_answer' };
 const UNANSWERED = {
   turns: 0,
   criteria: [],
+  reviewed: null,
   toolCalls: 0,
   toolFailures: 0,
   interruptions: 0,
@@ -88,7 +89,11 @@ function conversation({ isPhone, startedMs, dimensions }: Talk, random: () => nu
       endReason: endReasonOf(isPhone, disposition, random),
     },
     turns,
-    criteria: [random() < 0.9, random() < 0.95],
+    criteria: [
+      { name: 'answered', passed: random() < 0.9 },
+      { name: 'polite', passed: random() < 0.95 },
+    ],
+    reviewed: null,
     toolCalls: usesTools ? 2 : 0,
     toolFailures: usesTools && random() < 0.05 ? 1 : 0,
     interruptions: isPhone ? Math.floor(random() * 2) : 0,

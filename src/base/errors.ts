@@ -55,11 +55,12 @@ export class CallwayError extends Error {
 }
 
 /** The resource does not exist, or the caller may not see it. */
-export function notFound(what: string): CallwayError {
+export function notFound(what: string, details?: readonly ErrorDetail[]): CallwayError {
   return new CallwayError(
     'not_found',
     `${what.toLowerCase().replaceAll(' ', '_')}_not_found`,
     `${what} not found`,
+    details ? { details } : {},
   );
 }
 

@@ -175,6 +175,7 @@ function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], u
     callLimits: NO_CALL_LIMITS,
     quotas: DEFAULT_QUOTAS,
     callingHours: null,
+    reviewRules: [],
     createdAt: '2026-01-01T00:00:00.000Z',
     updatedAt: '2026-01-01T00:00:00.000Z',
   });

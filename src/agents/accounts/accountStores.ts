@@ -5,7 +5,7 @@ import type { KeyPrincipal } from './principal.ts';
 import type { Project, ProjectPatch } from './project.ts';
 import type { RetentionDaysPatch } from './retention.ts';
 
-type OptionalOfNew = 'callLimits' | 'quotas' | 'callingHours' | 'sessionIdleMinutes';
+type OptionalOfNew = 'callLimits' | 'quotas' | 'callingHours' | 'reviewRules' | 'sessionIdleMinutes';
 type NewProject = Omit<Project, OptionalOfNew | 'chatIdleMinutes' | 'retentionDays'> & {
   readonly [Field in OptionalOfNew]?: Project[Field] | undefined;
 } & { readonly retentionDays?: RetentionDaysPatch };

@@ -11,6 +11,7 @@ import {
   retentionDays,
   retentionDaysPatch,
 } from './retention.ts';
+import { reviewRules } from './reviewRules.ts';
 
 export const DEFAULT_SESSION_IDLE_MINUTES = 30;
 /** People come back to a chat later than to a phone. */
@@ -77,6 +78,7 @@ export const projectInput = z
       .describe(CALL_LIMITS),
     quotas: quotasPatch.transform(quotasFrom).default(DEFAULT_QUOTAS).describe(QUOTAS),
     callingHours: callingHours.nullable().default(NEW_PROJECT_CALLING_HOURS),
+    reviewRules: reviewRules.default([]),
   })
   .refine(saysOneRetention, ONE_RETENTION);
 
@@ -87,6 +89,7 @@ export const projectPatch = z
     callLimits: callLimitsPatch.describe(`${CALL_LIMITS} Only the supplied limits change.`),
     quotas: quotasPatch.describe(`${QUOTAS} Only the supplied quotas change.`),
     callingHours: callingHours.nullable(),
+    reviewRules,
   })
   .partial()
   .refine(saysOneRetention, ONE_RETENTION);
@@ -104,6 +107,7 @@ export const project = z.object({
   callLimits: callLimits.describe(CALL_LIMITS),
   quotas: quotas.describe(QUOTAS),
   callingHours: callingHours.nullable(),
+  reviewRules,
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });

@@ -48,6 +48,7 @@ import { usageRoutes } from './projects/usage.ts';
 import { webhookRoutes } from './projects/webhooks.ts';
 import { analysisRoutes } from './results/analyses.ts';
 import { insightRoutes } from './results/insights.ts';
+import { reviewRoutes } from './results/reviews.ts';
 import { rolloutRoutes } from './results/rollouts.ts';
 import { customerRoutes } from './sessions/customers.ts';
 import { eventRoutes } from './sessions/events.ts';
@@ -91,6 +92,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   sessionHistoryRoutes,
   insightRoutes,
   analysisRoutes,
+  reviewRoutes,
   customerRoutes,
   webhookRoutes,
   eventRoutes,

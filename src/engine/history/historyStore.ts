@@ -3,6 +3,7 @@ import type { Amounts, SessionUsage } from '../../agents/cost/usage.ts';
 import type { Page, PageOf } from '../../base/values/page.ts';
 import type { ReleaseName } from '../../base/values/releaseName.ts';
 import type { Channel, HistoryEvent, SessionMessage } from '../session/session.ts';
+import type { Review } from './review.ts';
 import type { Analysis, Evaluation } from './sessionResults.ts';
 
 export interface HistoryFilter {
@@ -51,6 +52,8 @@ export interface HistoryDetail extends Omit<HistorySummary, 'messageCount' | 'du
   readonly missingVariables?: readonly string[];
   readonly evaluation?: Evaluation | undefined;
   readonly analysis?: Analysis | undefined;
+  /** What a person says of it. */
+  readonly review?: Review | undefined;
   readonly usage: SessionUsage;
 }
 

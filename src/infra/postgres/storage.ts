@@ -42,6 +42,7 @@ import { widgetTokenStore } from './projects/widgetTokens.ts';
 import { analysisStore } from './results/analyses.ts';
 import { insightStore } from './results/insights.ts';
 import { ratesStore } from './results/rates.ts';
+import { reviewStore } from './results/reviews.ts';
 import { rolloutFigures } from './results/rolloutFigures.ts';
 import { createNumberDigests, type NumberDigests } from './secrets/numberDigests.ts';
 import { createSecretFields, type SecretFields } from './secrets/secretFields.ts';
@@ -141,5 +142,6 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     contactImports: contactImportStore(database),
     dueContacts: dueContacts(database),
     analyses: analysisStore(database),
+    reviews: reviewStore(database),
   };
 }

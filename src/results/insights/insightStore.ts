@@ -36,6 +36,19 @@ export interface LatencyPoint {
   readonly buckets: readonly number[];
 }
 
+/** Verdicts on a criterion over one interval. */
+export interface JudgementPoint {
+  readonly at: string;
+  readonly key: string;
+  readonly isRest: false;
+  /** How many the judge and a person gave. */
+  readonly judged: number;
+  readonly agreed: number;
+  /** How often the criterion is met as the judge says, and as the person does. */
+  readonly judgeMet: number;
+  readonly personMet: number;
+}
+
 /** The groups with the most sessions have series of their own. */
 export const MAX_SERIES = 20;
 
@@ -81,6 +94,8 @@ export interface InsightStore {
     parts: readonly LatencyPart[],
     query: InsightQuery,
   ): Promise<readonly LatencyPoint[]>;
+  /** The judge's verdicts beside a person's, by criterion; `groupBy` is left aside. */
+  judgements(projectId: string, query: InsightQuery): Promise<readonly JudgementPoint[]>;
   /** The way through the pathway, of whole UTC days. */
   funnel(
     projectId: string,

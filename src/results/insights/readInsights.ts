@@ -1,15 +1,23 @@
 import { LATENCY_BUCKETS, percentile, STAY_BUCKETS } from './histogram.ts';
-import type { InsightFilter, InsightQuery, InsightStore, LatencyPoint, SumPoint } from './insightStore.ts';
+import type {
+  InsightFilter,
+  InsightQuery,
+  InsightStore,
+  JudgementPoint,
+  LatencyPoint,
+  SumPoint,
+} from './insightStore.ts';
 import { GROUPED_METRICS, SUM_METRICS, type SumMetric, type SumMetricName } from './metrics.ts';
 import { LATENCY_PARTS, type LatencyPart } from './sessionFacts.ts';
 
 type GroupedMetricName = keyof typeof GROUPED_METRICS;
-export type MetricName = SumMetricName | GroupedMetricName | 'latency' | 'latencyP95';
+export type MetricName = SumMetricName | GroupedMetricName | 'latency' | 'latencyP95' | 'judgeAgreement';
 export const METRIC_NAMES = [
   ...Object.keys(SUM_METRICS),
   ...Object.keys(GROUPED_METRICS),
   'latency',
   'latencyP95',
+  'judgeAgreement',
 ] as readonly MetricName[];
 
 interface InsightFigure {
@@ -17,10 +25,11 @@ interface InsightFigure {
   readonly p50?: number | null;
   readonly p95?: number | null;
   readonly n: number;
+  readonly kappa?: number | null;
 }
 
 interface InsightSeries {
-  /** The group, or of a latency the part; null for sessions without the dimension, and where nothing is grouped. */
+  /** The group, of a latency the part, of an agreement the criterion; null for sessions without the dimension, and where nothing is grouped. */
   readonly key: string | null;
   /** It sums up the groups that have no series of their own. */
   readonly isOther?: true;
@@ -50,6 +59,7 @@ export function readInsights(
     const wanted = part ?? (query.groupBy === undefined ? undefined : 'total');
     return readLatencies(store, projectId, query, wanted, percentilesOf);
   }
+  if (metric === 'judgeAgreement') return readJudgements(store, projectId, query);
   return isGrouped(metric)
     ? readSums(store, projectId, 'sessions', { ...query, groupBy: GROUPED_METRICS[metric] })
     : readSums(store, projectId, metric, query);
@@ -75,6 +85,26 @@ function figureOf({ kind, unit = 1 }: SumMetric, points: readonly SumPoint[]): I
   const n = points.reduce((sum, point) => sum + point.n, 0);
   if (kind === 'sum') return { value: amount, n };
   return { value: n === 0 ? null : amount / n, n };
+}
+
+async function readJudgements(
+  store: InsightStore,
+  projectId: string,
+  query: InsightQuery,
+): Promise<Insights> {
+  const points = await store.judgements(projectId, query);
+  return { series: seriesOf(points, agreementOf, ({ key }) => key), total: agreementOf(points) };
+}
+
+/** The share of equal verdicts, and Cohen's kappa, which leaves out what chance would make equal. */
+function agreementOf(points: readonly JudgementPoint[]): InsightFigure {
+  const sum = (name: 'judged' | 'agreed' | 'judgeMet' | 'personMet') =>
+    points.reduce((total, point) => total + point[name], 0);
+  const [n, judgeMet, personMet] = [sum('judged'), sum('judgeMet'), sum('personMet')];
+  if (n === 0) return { value: null, n, kappa: null };
+  const value = sum('agreed') / n;
+  const byChance = (judgeMet * personMet + (n - judgeMet) * (n - personMet)) / n ** 2;
+  return { value, n, kappa: byChance === 1 ? null : (value - byChance) / (1 - byChance) };
 }
 
 async function readLatencies(

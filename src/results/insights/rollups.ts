@@ -27,6 +27,7 @@ export interface RollupChanges {
   }[];
   readonly sessions: readonly Row[];
   readonly latencies: readonly Row[];
+  readonly judgements: readonly Row[];
   readonly nodes: readonly Row[];
   readonly edges: readonly Row[];
 }
@@ -54,6 +55,7 @@ class Changes {
   readonly #dimensions = new Map<string, RollupChanges['dimensions'][number]>();
   readonly #sessions = new Sums();
   readonly #latencies = new Sums();
+  readonly #judgements = new Sums();
   readonly #nodes = new Sums();
   readonly #edges = new Sums();
 
@@ -75,6 +77,16 @@ class Changes {
       for (const [part, turns] of Object.entries(counted.latencies)) addLatency(part, rest, turns);
       const { total } = counted.latencies satisfies Partial<Record<LatencyPart, Histogram>>;
       if (total) addLatency(WHOLE_BY_OUTCOME, all, total);
+      for (const { criterion, judge, person } of counted.judgements)
+        this.#judgements.add(
+          { projectId, span, at, dimensions: all, criterion },
+          {
+            judged: sign,
+            agreed: sign * +(judge === person),
+            judge_met: sign * +judge,
+            person_met: sign * +person,
+          },
+        );
     }
     this.#addWay(projectId, counted, sign);
   }
@@ -84,6 +96,7 @@ class Changes {
       dimensions: [...this.#dimensions.values()],
       sessions: this.#sessions.rows(),
       latencies: this.#latencies.rows(),
+      judgements: this.#judgements.rows(),
       nodes: this.#nodes.rows(),
       edges: this.#edges.rows(),
     };

@@ -65,8 +65,10 @@ export interface SessionFacts {
   /** The session's call; null without one. Times in milliseconds; null before the answer and the end. */
   readonly call: { readonly answeredAtMs: number | null; readonly endedAtMs: number | null } | null;
   readonly turns: number;
-  /** Whether each criterion of the evaluation is met. */
-  readonly criteria: readonly boolean[];
+  /** The criteria that the evaluation says to be met or not. */
+  readonly criteria: readonly { readonly name: string; readonly passed: boolean }[];
+  /** What a person says of criteria, by name. */
+  readonly reviewed: Readonly<Record<string, 'good' | 'bad'>> | null;
   readonly toolCalls: number;
   readonly toolFailures: number;
   readonly interruptions: number;
@@ -88,6 +90,13 @@ export interface SessionFacts {
   }[];
 }
 
+/** Whether a criterion is met, as the judge and as a person say. */
+interface Judgement {
+  readonly criterion: string;
+  readonly judge: boolean;
+  readonly person: boolean;
+}
+
 interface CountedNode {
   readonly entered: number;
   readonly ended: number;
@@ -100,6 +109,8 @@ export interface Counted {
   readonly dimensions: Dimensions;
   readonly sums: Readonly<Record<Sum, number>>;
   readonly latencies: Readonly<Partial<Record<LatencyPart, Histogram>>>;
+  /** The criteria that both the judge and a person gave a verdict on. */
+  readonly judgements: readonly Judgement[];
   readonly nodes: Readonly<Record<string, CountedNode>>;
   /** How often each edge was taken: from a node, by the edge, to a node. */
   readonly edges: readonly (readonly [from: string, edgeId: string, to: string, taken: number])[];
@@ -136,7 +147,7 @@ export function countedOf(facts: SessionFacts): Counted {
       durationMs: durationMs ?? 0,
       turns: facts.turns,
       evaluated: criteria.length > 0 ? 1 : 0,
-      passed: criteria.length > 0 && criteria.every(Boolean) ? 1 : 0,
+      passed: criteria.length > 0 && criteria.every(({ passed }) => passed) ? 1 : 0,
       analyzed: dimensions.success === null ? 0 : 1,
       succeeded: dimensions.success === 'true' ? 1 : 0,
       toolCalls: facts.toolCalls,
@@ -148,8 +159,16 @@ export function countedOf(facts: SessionFacts): Counted {
       costMillionths: Math.round((facts.cost ?? 0) * MILLIONTHS),
     },
     latencies: latenciesOf(facts.latencies),
+    judgements: judgementsOf(facts),
     ...wayOf(facts),
   };
+}
+
+function judgementsOf({ criteria, reviewed }: SessionFacts): Judgement[] {
+  return criteria.flatMap(({ name, passed }) => {
+    const verdict = reviewed && Object.hasOwn(reviewed, name) ? reviewed[name] : undefined;
+    return verdict ? [{ criterion: keyOf(name), judge: passed, person: verdict === 'good' }] : [];
+  });
 }
 
 function latenciesOf(latencies: SessionFacts['latencies']): Counted['latencies'] {

@@ -38,6 +38,7 @@ const limiter = new CallLimiter({
             callLimits: limits,
             quotas: DEFAULT_QUOTAS,
             callingHours: null,
+            reviewRules: [],
             createdAt: '',
             updatedAt: '',
           }

@@ -40,6 +40,9 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
         as: 'excepted',
       },
       'callingHours.appliesTo': 'calls/setup/acceptCall.test.ts › refuses %s',
+      'reviewRules[].when': 'results/reviews/reviewReasons.test.ts › by what happened: %s',
+      'reviewRules[].percent':
+        'results/reviews/reviewReasons.test.ts › by its rule’s share, the same at each look, each rule for itself',
       'callLimits.allowedPrefixes': 'calls/limits/destinations.test.ts › %s',
       'callLimits.blockedPrefixes': 'calls/limits/destinations.test.ts › %s',
       'callLimits.allowedSipDomains': 'calls/limits/destinations.test.ts › A transfer to %s is %s',

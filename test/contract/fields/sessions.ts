@@ -1,5 +1,8 @@
 import type { FieldTable } from './fieldTable.ts';
 
+const REVIEWED =
+  'api/routes/results/reviews.integration.test.ts › is asked for by a rule, given by a person, replaced, and shown in the history';
+
 export const SESSIONS_FIELDS: readonly FieldTable[] = [
   {
     name: 'analysis of past sessions',
@@ -131,6 +134,17 @@ export const SESSIONS_FIELDS: readonly FieldTable[] = [
       limit: 'api/routes/sessions/sessions.test.ts › search sessions',
       offset: 'api/routes/sessions/sessions.test.ts › search sessions',
       cursor: 'api/cursors.integration.test.ts › for %s by cursor is the same list',
+    },
+  },
+  {
+    name: 'review',
+    places: [['/v1/projects/{projectId}/session-history/{sessionId}/review']],
+    rows: {
+      verdict: REVIEWED,
+      note: REVIEWED,
+      labels: REVIEWED,
+      criteria:
+        'infra/postgres/results/reviews.integration.test.ts › are compared with the judge’s verdicts, and what was counted outlives them',
     },
   },
   {

@@ -120,6 +120,8 @@ export const TESTS_FIELDS: readonly FieldTable[] = [
         'api/routes/agent/testRuns.integration.test.ts › is made of a session, which is erased with its customer',
       name: 'api/routes/agent/testRuns.integration.test.ts › is made of a session, which is erased with its customer',
       mask: 'api/routes/agent/testRuns.integration.test.ts › is made of a session, which is erased with its customer',
+      sessionIds:
+        'api/routes/results/reviews.integration.test.ts › become test cases at once, all of them or none',
     },
   },
   {

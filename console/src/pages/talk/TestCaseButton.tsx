@@ -30,7 +30,7 @@ export function TestCaseButton({ projectId, sessionId }: { projectId: string; se
       <Button variant="default" onClick={() => mutate()} loading={isPending} disabled={data !== undefined}>
         {texts.make}
       </Button>
-      {data && <Alert color="green">{texts.made(data.name)}</Alert>}
+      {data && 'name' in data && <Alert color="green">{texts.made(data.name)}</Alert>}
       {error && <Alert color="red">{error.message}</Alert>}
     </Stack>
   );

@@ -7,14 +7,18 @@ import {
   testCaseInput,
   testCasePatch,
 } from '../../../agents/testSuites/testCase.ts';
-import { invalid, notFound } from '../../../base/errors.ts';
+import { type ErrorDetail, invalid, notFound } from '../../../base/errors.ts';
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
-import { caseFromSession } from '../../../testing/cases/caseFromSession.ts';
+import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
+import { type CaseFromSession, caseFromSession } from '../../../testing/cases/caseFromSession.ts';
 import { crudRoutes, requireListable } from '../../crud.ts';
 import { idempotent } from '../../idempotency.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
+
+/** Sessions that one request makes cases of. */
+const MAX_SESSIONS = 100;
 
 export function testCaseRoutes(app: App, deps: HttpDeps): void {
   fromSessionRoute(app, deps);
@@ -68,31 +72,71 @@ function fromSessionRoute(app: App, deps: HttpDeps): void {
           'What the person said and pressed, with the results of the tools as mocks. `mask` replaces e-mail addresses, long numbers, keyed codes, names with which people introduce themselves, and the values of variables and tools whose names tell that they are personal.',
         ),
         params: projectParams,
-        body: z.strictObject({
-          sessionId: sessionIdField,
-          name: testCaseInput.shape.name.optional(),
-          mask: z.boolean().default(true),
-        }),
-        response: { 201: testCase, ...errors('body', 409) },
+        body: z
+          .strictObject({
+            sessionId: sessionIdField.optional(),
+            sessionIds: z
+              .array(sessionIdField)
+              .min(1)
+              .max(MAX_SESSIONS)
+              .optional()
+              .describe('A case of each of them, or of none where one fails; answered by `{data: [case]}`.'),
+            name: testCaseInput.shape.name.optional().describe('With `sessionId` alone.'),
+            mask: z.boolean().default(true),
+          })
+          .refine(({ sessionId, sessionIds }) => (sessionId === undefined) !== (sessionIds === undefined), {
+            path: ['sessionId'],
+            message: 'is needed, or sessionIds, and not both',
+          })
+          .refine(({ name, sessionIds }) => name === undefined || sessionIds === undefined, {
+            path: ['name'],
+            message: 'belongs to sessionId: cases of sessionIds are named by their sessions',
+          }),
+        response: { 201: z.union([testCase, z.object({ data: z.array(testCase) })]), ...errors('body', 409) },
       },
     },
     async (request, reply) => {
       const { projectId } = request.params;
-      const { sessionId, name, mask } = request.body;
-      const session = await deps.storage.stores.history.find(projectId, sessionId);
-      if (!session) throw notFound('Session');
-      const input = caseFromSession(session, { name, mask });
+      const { sessionId, sessionIds = [], name, mask } = request.body;
+      const wanted = sessionId === undefined ? [...new Set(sessionIds)] : [sessionId];
+      const inputs = await casesFrom(deps, projectId, wanted, { name, mask });
       const sessionOf = async () => sessionId;
       return await idempotent(deps, { request, reply, status: 201, sessionOf }, async (stores) => {
-        await requireQuota(stores, projectId, 'testCases');
+        await requireQuota(stores, projectId, 'testCases', inputs.length);
         const now = new Date(deps.clock.now()).toISOString();
-        const created: TestCase = { id: deps.makeId(), projectId, ...input, createdAt: now, updatedAt: now };
-        requireListable(created);
-        await stores.testCases.insert(created, sessionId);
-        return created;
+        const data: TestCase[] = [];
+        for (const { sessionId: from, input } of inputs) {
+          const created = { id: deps.makeId(), projectId, ...input, createdAt: now, updatedAt: now };
+          requireListable(created);
+          await stores.testCases.insert(created, from);
+          data.push(created);
+        }
+        const [first] = data;
+        return sessionId === undefined || !first ? { data } : first;
       });
     },
   );
+}
+
+/** @throws {CallwayError} 404 that names the unknown sessions, 400 where the person did nothing in one. */
+async function casesFrom(
+  { storage: { stores } }: HttpDeps,
+  projectId: string,
+  sessionIds: readonly string[],
+  options: CaseFromSession,
+) {
+  const sessions: HistoryDetail[] = [];
+  const unknown: ErrorDetail[] = [];
+  for (const sessionId of sessionIds) {
+    const session = await stores.history.find(projectId, sessionId);
+    if (session) sessions.push(session);
+    else unknown.push({ path: '/sessionIds', message: `There is no session ${sessionId}` });
+  }
+  if (unknown.length > 0) throw notFound('Session', unknown);
+  return sessions.map((session) => ({
+    sessionId: session.sessionId,
+    input: caseFromSession(session, options),
+  }));
 }
 
 /** @throws {CallwayError} 400 where a pattern takes more than linear time. */

@@ -19,6 +19,8 @@ import { type Access, invalidCredential, principalOf } from '../../plugins/acces
 import type { App, HttpDeps, Stores } from '../../ports.ts';
 import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
 
+/** The fields that a key of the project may change; the others are the operator's. */
+const OF_PROJECT = ['callingHours', 'reviewRules'];
 const LEGACY_USAGE_DAYS = 30;
 const ADMIN: Access = { kind: 'admin' };
 const WRITE_OR_ADMIN: Access = { kind: 'project', scope: 'write', admin: true };
@@ -65,10 +67,11 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
       auditAction: 'project.updated',
       methods: ['PATCH'],
       access: WRITE_OR_ADMIN,
-      description: 'Only the supplied fields change. A key of the project may change `callingHours`.',
+      description:
+        'Only the supplied fields change. A key of the project may change `callingHours` and `reviewRules`.',
       body: projectPatch,
       async prepare({ request }, patch) {
-        const isOperators = Object.keys(patch).some((field) => field !== 'callingHours');
+        const isOperators = Object.keys(patch).some((field) => !OF_PROJECT.includes(field));
         if (isOperators && principalOf(request).kind !== 'admin') throw invalidCredential();
       },
       run: ({ stores, id, now }, patch) => stores.projects.update(id, patch, now),
@@ -78,6 +81,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
         quotas: patch.quotas,
         retentionDays: patch.retentionDays,
         callingHours: patch.callingHours,
+        reviewRules: patch.reviewRules,
       }),
     },
     remove: {

@@ -83,7 +83,14 @@ const figure = {
     .describe('In the metric’s unit; null where there is nothing to divide by, absent of `latency`.'),
   p50: z.number().nullable().optional().describe('Milliseconds; of `latency` alone.'),
   p95: z.number().nullable().optional(),
-  n: z.int().describe('What the value was computed from: sessions, calls, turns or tool calls.'),
+  n: z.int().describe('What the value was computed from: sessions, calls, turns, tool calls or verdicts.'),
+  kappa: z
+    .number()
+    .nullable()
+    .optional()
+    .describe(
+      'Of `judgeAgreement` alone: Cohen’s kappa, 1 for full agreement and 0 for that of chance; null where both always say the same one.',
+    ),
 };
 
 const insights = z
@@ -95,7 +102,7 @@ const insights = z
             .string()
             .nullable()
             .describe(
-              'The value that sessions are grouped by, or the part of a latency; null for sessions without one, and without `groupBy`.',
+              'The value that sessions are grouped by, or the part of a latency, or the criterion of an agreement; null for sessions without one, and without `groupBy`.',
             ),
           isOther: z
             .literal(true)
@@ -149,7 +156,7 @@ function insightsRoute(app: App, { clock, storage }: HttpDeps): void {
         ...about(
           'Insights',
           'Read a metric over time',
-          `Counts ended sessions by when they began, at most 60 s late. Retention and erasure change nothing that was counted; sessions of tests are not. Whole hours count, those of \`from\` and \`to\` included. Metrics: ${metricsText}, \`endReasons\` and \`dispositions\` (sessions by \`endReason\` and by \`disposition\`), \`latency\` (p50 and p95 of the turns’ latency, within 5 %, by part without \`groupBy\`), \`latencyP95\`.`,
+          `Counts ended sessions by when they began, at most 60 s late. Retention and erasure change nothing that was counted; sessions of tests are not. Whole hours count, those of \`from\` and \`to\` included. Metrics: ${metricsText}, \`endReasons\` and \`dispositions\` (sessions by \`endReason\` and by \`disposition\`), \`latency\` (p50 and p95 of the turns’ latency, within 5 %, by part without \`groupBy\`), \`latencyP95\`, \`judgeAgreement\` (the share of verdicts on criteria in which the judge and a person’s review agree, by criterion).`,
         ),
         params: projectParams,
         querystring: z.strictObject({
@@ -252,6 +259,8 @@ function requireMeaning({ metric, part, groupBy, filter }: Meaning): void {
   const refuse = (name: string, message: string) => {
     throw invalid('invalid_request', message, [{ path: `/${name}`, message }]);
   };
+  if (metric === 'judgeAgreement' && groupBy !== undefined)
+    refuse('groupBy', 'metric judgeAgreement has a series for each criterion already; leave out groupBy');
   if (isGrouped(metric) && groupBy !== undefined)
     refuse(
       'groupBy',

@@ -7,6 +7,7 @@ import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { releaseName, releaseParameter } from '../../../base/values/releaseName.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
+import { review } from '../../../engine/history/review.ts';
 import { analysisResult, evaluationResult } from '../../../engine/history/sessionResults.ts';
 import { isShown } from '../../../engine/session/session.ts';
 import { tokenCost } from '../../../results/cost/costOf.ts';
@@ -61,8 +62,13 @@ const summary = {
   cost: sessionCost.nullable().describe('Null before the end, and where there were no rates.'),
 };
 
+export const historyRow = z.object({
+  ...summary,
+  durationMs: milliseconds.nullable(),
+  messageCount: count,
+});
 const historyList = z.object({
-  results: z.array(z.object({ ...summary, durationMs: milliseconds.nullable(), messageCount: count })),
+  results: z.array(historyRow),
   pagination,
 });
 
@@ -165,6 +171,7 @@ export const transcript = z
       .optional()
       .describe('Absent where the agent asks for none, and until it is done or skipped.'),
     usage: sessionUsage,
+    review: review.optional().describe('What a person says of it.'),
     call: callResource.optional(),
     recording: callResource.shape.recording.unwrap().optional(),
   })

@@ -14,6 +14,7 @@ import {
 } from '../../../agents/accounts/project.ts';
 import { type Quotas, quotasFrom } from '../../../agents/accounts/quotas.ts';
 import { type RetentionDaysPatch, retentionFrom } from '../../../agents/accounts/retention.ts';
+import type { ReviewRule } from '../../../agents/accounts/reviewRules.ts';
 import { isUuid } from '../../../base/values/ids.ts';
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { mapPage } from '../../../base/values/page.ts';
@@ -32,14 +33,15 @@ interface Row {
   call_limits: CallLimitsPatch;
   quotas: Partial<Quotas>;
   calling_hours: CallingHours | null;
+  review_rules: ReviewRule[] | null;
   created_at: Date;
   updated_at: Date;
 }
 
 const COLUMNS = `id, name, session_idle_minutes, history_retention_days, report_usage, call_limits, quotas, created_at, updated_at,
-  retention_days, calling_hours`;
+  retention_days, calling_hours, review_rules`;
 
-const INSERT = `INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+const INSERT = `INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
 
 /** Rows removed by one statement: a session has thousands of its own. */
 const REMOVED_AT_ONCE = 20;
@@ -70,6 +72,7 @@ export function projectStore(database: Queryable): ProjectStore {
         project.updatedAt,
         storedRetention(project.retentionDays),
         storedHours(project.callingHours),
+        storedRules(project.reviewRules),
       ]);
     },
     async find(projectId, lock) {
@@ -107,6 +110,7 @@ export function projectStore(database: Queryable): ProjectStore {
            call_limits = call_limits || $6::jsonb,
            quotas = quotas || $8::jsonb,
            calling_hours = CASE WHEN $12 THEN $11::jsonb ELSE calling_hours END,
+           review_rules = CASE WHEN $14 THEN $13::json ELSE review_rules END,
            updated_at = $7
          WHERE id = $1 RETURNING ${COLUMNS}`,
         [
@@ -122,6 +126,8 @@ export function projectStore(database: Queryable): ProjectStore {
           sessionRetention !== undefined,
           storedHours(patch.callingHours),
           patch.callingHours !== undefined,
+          storedRules(patch.reviewRules),
+          patch.reviewRules !== undefined,
         ],
       );
       return row && fromRow(row);
@@ -150,6 +156,7 @@ function fromRow(row: Row): Project {
     callLimits: limitsFrom(row.call_limits),
     quotas: quotasFrom(row.quotas),
     callingHours: row.calling_hours,
+    reviewRules: row.review_rules ?? [],
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };
@@ -157,6 +164,11 @@ function fromRow(row: Row): Project {
 
 function storedHours(hours: CallingHours | null | undefined): string | null {
   return hours ? JSON.stringify(hours) : null;
+}
+
+/** Null for none, so that sessions keep none either. */
+function storedRules(rules: readonly ReviewRule[] | undefined): string | null {
+  return rules && rules.length > 0 ? JSON.stringify(rules) : null;
 }
 
 /** The days of sessions have a column of their own. */

@@ -1,3 +1,4 @@
+import type { ReviewReason } from '../../../agents/accounts/reviewRules.ts';
 import { repeat } from '../../../base/async/repeat.ts';
 import type { Clock } from '../../../base/values/clock.ts';
 import {
@@ -7,6 +8,7 @@ import {
   rollupChanges,
 } from '../../../results/insights/rollups.ts';
 import { type Counted, countedOf, keyOf, SUMS } from '../../../results/insights/sessionFacts.ts';
+import { reviewReasons } from '../../../results/reviews/reviewReasons.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { storableJson } from '../sql/storable.ts';
 import { readFacts, type StoredFacts } from './sessionFacts.ts';
@@ -88,12 +90,24 @@ async function count(transaction: Queryable, rows: readonly ToCount[]): Promise<
   await transaction.query(SAVE, [
     counted.map(({ instanceId }) => instanceId),
     counted.map(({ now }) => storableJson(now)),
+    counted.map((one) => JSON.stringify(reasonsOf(one))),
   ]);
 }
 
+/** What was queued stays, whatever is found out later. */
+function reasonsOf({
+  reviewRules,
+  reviewReasons: before,
+  instanceId,
+  ...facts
+}: StoredFacts): ReviewReason[] {
+  return [...new Set([...(before ?? []), ...reviewReasons(reviewRules ?? [], facts, instanceId)])];
+}
+
 const SAVE = `
-  UPDATE session_history AS history SET to_count = false, counted = now.counted::json
-  FROM unnest($1::uuid[], $2::text[]) AS now (instance_id, counted)
+  UPDATE session_history AS history
+  SET to_count = false, counted = now.counted::json, review_reasons = nullif(now.reasons, '[]')::json
+  FROM unnest($1::uuid[], $2::text[], $3::text[]) AS now (instance_id, counted, reasons)
   WHERE history.instance_id = now.instance_id`;
 
 export async function addChanges(transaction: Queryable, changes: RollupChanges): Promise<void> {
@@ -136,6 +150,15 @@ const TABLES = {
     sums: [
       ['turns', 'integer'],
       ['buckets', 'vector(96)'],
+    ],
+  },
+  judgements: {
+    keys: [['project_id', 'uuid'], ['span', 'text'], ...WHEN, ['criterion', 'text']],
+    sums: [
+      ['judged', 'integer'],
+      ['agreed', 'integer'],
+      ['judge_met', 'integer'],
+      ['person_met', 'integer'],
     ],
   },
   nodes: {

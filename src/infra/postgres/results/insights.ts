@@ -7,6 +7,7 @@ import {
   type InsightFilter,
   type InsightQuery,
   type InsightStore,
+  type JudgementPoint,
   type LatencyPoint,
   MAX_SERIES,
   type SumPoint,
@@ -69,6 +70,39 @@ export function insightStore(database: Database): InsightStore {
         const part = byOutcome ? 'total' : (row.part as LatencyPart);
         return { ...toPoint(row), part, turns: row.turns, buckets: JSON.parse(row.buckets) };
       });
+    },
+    async judgements(projectId, asked) {
+      const given = new Given(projectId);
+      const sql = pointsOf(
+        given,
+        { ...asked, groupBy: undefined },
+        {
+          table: 'insight_judgements',
+          where: 'true',
+          by: ', criterion',
+          sums: { judged: 'judged', agreed: 'agreed', judge_met: 'judge_met', person_met: 'person_met' },
+          size: 'sum(judged)',
+        },
+      );
+      const rows = await query<{
+        at: Date;
+        criterion: string;
+        judged: number;
+        agreed: number;
+        judge_met: number;
+        person_met: number;
+      }>(sql, given.parameters);
+      return rows.map(
+        (row): JudgementPoint => ({
+          at: isoTime(row.at),
+          key: row.criterion,
+          isRest: false,
+          judged: row.judged,
+          agreed: row.agreed,
+          judgeMet: row.judge_met,
+          personMet: row.person_met,
+        }),
+      );
     },
     async funnel(projectId, asked) {
       const { sql, parameters } = funnelOf(projectId, asked);
@@ -149,7 +183,7 @@ function pointsOf(given: Given, query: InsightQuery, { table, where, by, sums, s
     FROM named GROUP BY 1, 2, 3${by} ORDER BY 1`;
 }
 
-function toPoint({ at, key, is_rest }: PointRow): Pick<SumPoint, 'at' | 'key' | 'isRest'> {
+function toPoint({ at, key, is_rest }: PointRow) {
   return { at: isoTime(at), key, isRest: is_rest };
 }
 

@@ -1,7 +1,15 @@
-import type { SessionFacts } from '../../../results/insights/sessionFacts.ts';
+import type { ReviewReason, ReviewRule } from '../../../agents/accounts/reviewRules.ts';
+import type { ReviewFacts } from '../../../results/reviews/reviewReasons.ts';
 import type { Queryable } from '../connection/database.ts';
 
-export type StoredFacts = SessionFacts & { readonly projectId: string; readonly instanceId: string };
+export interface StoredFacts extends ReviewFacts {
+  readonly projectId: string;
+  readonly instanceId: string;
+  /** The rules of the project at the session's end; null for none. */
+  readonly reviewRules: readonly ReviewRule[] | null;
+  /** Why it was queued for review before; null where it was not. */
+  readonly reviewReasons: readonly ReviewReason[] | null;
+}
 
 interface Row extends Omit<StoredFacts, 'startedAt' | 'endedAt'> {
   readonly startedAt: Date;
@@ -27,7 +35,9 @@ const FACTS = `
     CASE WHEN call.id IS NOT NULL THEN json_build_object(
       'answeredAtMs', floor(extract(epoch FROM call.answered_at) * 1000),
       'endedAtMs', floor(extract(epoch FROM call.ended_at) * 1000)) END AS call,
-    coalesce(criteria, '[]') AS criteria, "toolCalls", "toolFailures", interruptions, transferred, "withError",
+    coalesce(criteria, '[]') AS criteria, review->'criteria' AS reviewed, analysis->>'status' AS analysis,
+    review_rules AS "reviewRules", review_reasons AS "reviewReasons", "notUnderstood", coalesce(silences, '[]') AS silences,
+    coalesce(spoken, '[]') AS spoken, "transferAtMs", "toolCalls", "toolFailures", interruptions, transferred, "withError",
     (cost->>'total')::float8 AS cost,
     coalesce(entries, '[]') AS entries, coalesce(latencies, '[]') AS latencies
   FROM session_history AS history
@@ -36,7 +46,8 @@ const FACTS = `
     WHERE calls.instance_id = history.instance_id AND ended_at IS NOT NULL
   ) AS call ON true
   CROSS JOIN LATERAL (
-    SELECT json_agg(criterion->>'passed' = 'true') AS criteria FROM json_array_elements(
+    SELECT json_agg(json_build_object('name', criterion->'name', 'passed', criterion->'passed')) AS criteria
+    FROM json_array_elements(
       CASE json_typeof(evaluation->'criteria') WHEN 'array' THEN evaluation->'criteria' END) AS criterion
     WHERE json_typeof(criterion->'passed') = 'boolean'
   ) AS evaluated
@@ -46,6 +57,9 @@ const FACTS = `
       count(*) FILTER (WHERE type = 'barge_in')::integer AS interruptions,
       count(*) FILTER (WHERE type = 'transfer' AND data->>'status' = 'joined') > 0 AS transferred,
       count(*) FILTER (WHERE type = 'error') > 0 AS "withError",
+      count(*) FILTER (WHERE type = 'not_understood')::integer AS "notUnderstood",
+      json_agg(data->'durationMs') FILTER (WHERE type = 'silence' AND data->>'durationMs' IS NOT NULL) AS silences,
+      floor(extract(epoch FROM min(at) FILTER (WHERE type = 'transfer')) * 1000)::float8 AS "transferAtMs",
       json_agg(json_build_object('nodeId', data->>'nodeId', 'title', data->>'title', 'edgeId', data->>'edgeId',
         'atMs', floor(extract(epoch FROM at) * 1000)) ORDER BY at, id)
         FILTER (WHERE type = 'node_entered' AND data->>'nodeId' IS NOT NULL) AS entries
@@ -56,6 +70,10 @@ const FACTS = `
       'details', message->'latencyDetails')) AS latencies
     FROM session_messages WHERE session_messages.instance_id = history.instance_id AND latency_ms IS NOT NULL
   ) AS measured
+  CROSS JOIN LATERAL (
+    SELECT json_agg(message->'spoken') AS spoken FROM session_messages
+    WHERE session_messages.instance_id = history.instance_id AND message->>'spoken' IS NOT NULL
+  ) AS said
   WHERE history.instance_id = ANY ($1::uuid[])`;
 
 export async function readFacts(

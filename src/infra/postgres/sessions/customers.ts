@@ -184,6 +184,9 @@ const BEFORE_SESSIONS = [
   `DELETE FROM test_runs WHERE source_instance_id = ANY ($1::uuid[]) OR id IN (
      SELECT run_id FROM test_run_cases JOIN test_cases ON test_cases.id = test_case_id
      WHERE test_cases.source_instance_id = ANY ($1::uuid[]))`,
+  // An answer with cases of several sessions belongs to none of them.
+  `DELETE FROM idempotency_keys USING test_cases
+   WHERE source_instance_id = ANY ($1::uuid[]) AND scope = project_id::text AND strpos(body::text, test_cases.id::text) > 0`,
   'DELETE FROM test_cases WHERE source_instance_id = ANY ($1::uuid[])',
   'SELECT FROM webhook_outbox WHERE instance_id = ANY ($1::uuid[]) ORDER BY instance_id FOR UPDATE',
   'DELETE FROM sessions WHERE instance_id = ANY ($1::uuid[])',

@@ -10,6 +10,7 @@ import type {
   HistoryStore,
   HistorySummary,
 } from '../../../engine/history/historyStore.ts';
+import type { Review } from '../../../engine/history/review.ts';
 import type { Analysis, Evaluation } from '../../../engine/history/sessionResults.ts';
 import type {
   Channel,
@@ -58,10 +59,18 @@ interface StatsRow {
   call_latency_p95: number | null;
 }
 
-const COLUMNS = `instance_id, session_id, channel, call_id, release, status, started_at, ended_at, message_count, disposition,
+export const HISTORY_COLUMNS = `instance_id, session_id, channel, call_id, release, status, started_at, ended_at, message_count, disposition,
   success, is_test, cost`;
 /** Projects without retention show nothing, even while rows wait for their webhooks. */
-const SHOWN = `project_id = $1 AND (is_test OR (SELECT history_retention_days IS DISTINCT FROM 0 FROM projects WHERE id = $1))`;
+export const SHOWN = `project_id = $1 AND (is_test OR (SELECT history_retention_days IS DISTINCT FROM 0 FROM projects WHERE id = $1))`;
+
+export const NEWEST_FIRST = {
+  order: [
+    { column: 'started_at', type: 'time' },
+    { column: 'instance_id', type: 'uuid' },
+  ],
+  direction: 'DESC',
+} as const satisfies Partial<List>;
 
 export function historyStore(database: Queryable): HistoryStore {
   return {
@@ -70,15 +79,11 @@ export function historyStore(database: Queryable): HistoryStore {
         const { sql, parameters } = conditions(projectId, filter, said);
         const list: List = {
           name: 'session_history',
-          columns: COLUMNS,
+          columns: HISTORY_COLUMNS,
           from: 'session_history',
           where: sql,
           parameters,
-          order: [
-            { column: 'started_at', type: 'time' },
-            { column: 'instance_id', type: 'uuid' },
-          ],
-          direction: 'DESC',
+          ...NEWEST_FIRST,
         };
         return queryPage<object>(limited, list, page);
       });
@@ -173,6 +178,7 @@ interface Stored extends Listed {
   readonly variables: unknown;
   readonly evaluation: Evaluation | null;
   readonly analysis: Analysis | null;
+  readonly review: Review | null;
   readonly heard: HeardSpeech | null;
   readonly usage: Amounts | null;
   readonly messages: SessionMessage[];
@@ -180,7 +186,7 @@ interface Stored extends Listed {
 }
 
 const detailWhere = (condition: string): string => `
-  SELECT ${COLUMNS}, end_reason, evaluation, analysis, heard, ${USAGE} AS usage,
+  SELECT ${HISTORY_COLUMNS}, end_reason, evaluation, analysis, review, heard, ${USAGE} AS usage,
     coalesce(variables, (SELECT state->'variables' FROM sessions WHERE instance_id = history.instance_id))
       AS variables,
     (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
@@ -263,7 +269,7 @@ const statsOver = (where: string): string => `
     (SELECT of_calls[2] FROM latencies) AS call_latency_p95
   FROM chosen`;
 
-function toSummary(row: object): HistorySummary {
+export function toSummary(row: object): HistorySummary {
   const listed = fieldsOf<Listed>(row);
   const { startedAt, endedAt, messageCount } = listed;
   const durationMs = endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
@@ -285,6 +291,7 @@ function toDetail(row: object): HistoryDetail {
     missingVariables: status === 'ended' ? missingIn(events) : undefined,
     evaluation: evaluation ?? undefined,
     analysis: analysis ?? undefined,
+    review: stored.review ?? undefined,
     usage: toSessionUsage(usage ?? {}),
   };
 }

@@ -181,7 +181,8 @@ const END = `
   ), history AS (
     UPDATE session_history AS history
     SET status = 'ended', ended_at = $4, end_reason = $5, language = $14, variables = ended.state->'variables',
-      usage = sum_of_amounts(history.usage, ended.state->'usage')
+      usage = sum_of_amounts(history.usage, ended.state->'usage'),
+      review_rules = (SELECT review_rules FROM projects WHERE id = ended.project_id)
     FROM ended WHERE history.instance_id = ended.instance_id
   ), unkept AS (
     SELECT instance_id FROM ended JOIN projects ON projects.id = ended.project_id

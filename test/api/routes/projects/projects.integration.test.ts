@@ -39,6 +39,7 @@ describe('Projects', () => {
       callLimits: NEW_LIMITS,
       quotas: DEFAULT_QUOTAS,
       callingHours: NEW_PROJECT_CALLING_HOURS,
+      reviewRules: [],
       createdAt: expect.stringMatching(ISO_TIME),
       updatedAt: created.body.createdAt,
     });

@@ -42,7 +42,7 @@ describe('Insights', () => {
     const valuesOf = (name: string) => parameters.find((one) => one.name === name)?.schema.enum ?? [];
     expect(valuesOf('groupBy')).toHaveLength(10);
     const queries = valuesOf('metric').flatMap((metric) =>
-      ['endReasons', 'dispositions'].includes(metric)
+      ['endReasons', 'dispositions', 'judgeAgreement'].includes(metric)
         ? [{ metric }]
         : valuesOf('groupBy').map((groupBy) => ({ metric, groupBy })),
     );
@@ -64,6 +64,7 @@ describe('Insights', () => {
     ['?metric=sessions&from=2026-02-01&to=2026-01-01', 'from must not be later than to'],
     ['?metric=sessions&from=2020-01-01&interval=hour', 'choose a longer interval'],
     ['?metric=endReasons&groupBy=release', 'leave out groupBy'],
+    ['?metric=judgeAgreement&groupBy=release', 'leave out groupBy'],
     ['?metric=sessions&part=answer', 'metric sessions has no parts'],
     ['?metric=latency&part=answer&groupBy=disposition', 'not counted by disposition'],
     ['?metric=latency&part=answer&success=true', 'not counted by success'],

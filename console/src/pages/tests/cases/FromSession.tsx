@@ -67,11 +67,12 @@ function SessionForm({ projectId }: { projectId: string }) {
           body: { sessionId: sessionId.trim(), mask, ...(name.trim() !== '' && { name: name.trim() }) },
         }),
       ),
-    onSuccess: async ({ id }) => {
+    onSuccess: async (made) => {
       await queries.invalidateQueries({ queryKey: ['test-cases', projectId] });
+      if (!('id' in made)) return;
       await navigate({
         to: '/projects/$projectId/tests/cases/$testCaseId',
-        params: { projectId, testCaseId: id },
+        params: { projectId, testCaseId: made.id },
       });
     },
   });
