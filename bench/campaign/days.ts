@@ -58,10 +58,10 @@ export async function measureDays(options: DaysOptions): Promise<Line[]> {
     const mishaps = disturb(installation, options, random);
     let visits = 0;
     while (!(await areOver(installation, campaigns))) {
+      await until(() => isQuiet(installation));
       const edgeMs = nextEdge(installation, visits, random);
       await installation.step(edgeMs - LEAD_MS);
       await sleep(LEAD_MS + EDGE_MS);
-      await until(() => isQuiet(installation));
       visits += 1;
       const at = new Date(edgeMs).toISOString();
       console.error(`${at}: ${installation.carrier.invites.length} INVITEs, ${mishaps.told()}`);

@@ -6,6 +6,8 @@ import { clockChanges, offsetMs } from '../../base/values/zoneOffset.ts';
 
 /** 1970-01-01 was a Thursday; by the day of a local time since then. */
 const WEEKDAYS: readonly Weekday[] = ['thu', 'fri', 'sat', 'sun', 'mon', 'tue', 'wed'];
+/** A call is placed this long before its window closes at the latest: its INVITE goes out a moment after the check. */
+const LAST_CALL_MS = 2_000;
 /** Weeks repeat: beyond a year and the excepted days, only what was closed comes. */
 const LONGEST_WAIT_DAYS = 366;
 
@@ -23,7 +25,7 @@ export function zonesFor(timezone: string, number: string): readonly string[] {
   return timezone === 'callee' ? timeZonesOfNumber(number) : [timezone];
 }
 
-/** Tells whether all hours are open. @param atMs - Milliseconds since the Unix epoch. */
+/** Tells whether a call may be placed by all hours. @param atMs - Milliseconds since the Unix epoch. */
 export function isOpen(hours: readonly OpenHours[], atMs: number): boolean {
   return hours.every((one) => one.zones.every((zone) => isOpenIn(one, zone, atMs)));
 }
@@ -51,7 +53,11 @@ export function nextOpening(hours: readonly OpenHours[], fromMs: number): number
   return atMs;
 }
 
-function isOpenIn({ windows, exceptDates }: OpenHours, zone: string, atMs: number): boolean {
+function isOpenIn(hours: OpenHours, zone: string, atMs: number): boolean {
+  return isInWindow(hours, zone, atMs) && isInWindow(hours, zone, atMs + LAST_CALL_MS);
+}
+
+function isInWindow({ windows, exceptDates }: OpenHours, zone: string, atMs: number): boolean {
   const localMs = atMs + offsetMs(zone, atMs);
   const dayMs = startOfDay(localMs);
   return (

@@ -23,7 +23,9 @@ function opening(one: OpenHours | OpenHours[], from: string): string | undefined
 test.each([
   ['Europe/Berlin', '2026-11-30T06:59:59.999Z', false],
   ['Europe/Berlin', '2026-11-30T07:00:00.000Z', true],
-  ['Europe/Berlin', '2026-11-30T19:59:59.999Z', true],
+  ['Europe/Berlin', '2026-11-30T19:59:57.999Z', true],
+  // The INVITE of a call that is placed now may go out after the end.
+  ['Europe/Berlin', '2026-11-30T19:59:58.000Z', false],
   ['Europe/Berlin', '2026-11-30T20:00:00.000Z', false],
   ['Asia/Kathmandu', '2026-11-30T02:14:00.000Z', false],
   ['Asia/Kathmandu', '2026-11-30T02:15:00.000Z', true],
@@ -51,14 +53,14 @@ test.each<[string, OpenHours | OpenHours[], string, string | undefined]>([
   [
     'until midnight',
     hours(['UTC'], everyDay('20:00', '24:00')),
-    '2026-11-30T23:59:59Z',
-    '2026-11-30T23:59:59.000Z',
+    '2026-11-30T23:59:57Z',
+    '2026-11-30T23:59:57.000Z',
   ],
   [
     'over midnight, in two windows',
     hours(['UTC'], [...everyDay('22:00', '24:00'), ...everyDay('00:00', '02:00')]),
-    '2026-12-01T00:00:00Z',
-    '2026-12-01T00:00:00.000Z',
+    '2026-11-30T23:59:59Z',
+    '2026-11-30T23:59:59.000Z',
   ],
   [
     'Mondays',
