@@ -1028,7 +1028,9 @@ CREATE TABLE queued_events (
   at_ms bigint NOT NULL,
   number bigint NOT NULL,
   event text NOT NULL,
-  webhook text NOT NULL CHECK (webhook IN ('postSessionWebhook', 'eventWebhook')),
+  webhook text NOT NULL CHECK (webhook IN ('postSessionWebhook', 'eventWebhook', 'alertWebhook')),
+  -- The alert whose webhook it is; it may be gone.
+  alert_id uuid,
   body text NOT NULL,
   attempt integer NOT NULL,
   queued_at timestamptz NOT NULL
@@ -1043,6 +1045,7 @@ CREATE TABLE webhook_deliveries (
   -- Null where an event belongs to no session.
   session_id text,
   webhook text NOT NULL DEFAULT 'postSessionWebhook',
+  alert_id uuid,
   event text NOT NULL,
   url text NOT NULL,
   status integer,
@@ -1157,6 +1160,29 @@ CREATE TABLE insight_titles (
   at timestamptz NOT NULL,
   PRIMARY KEY (project_id, node_id)
 );
+
+-- Metrics that are looked at once a minute.
+CREATE TABLE alerts (
+  id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  settings json NOT NULL,
+  -- The values of its headers are sealed.
+  webhook jsonb,
+  enabled boolean NOT NULL,
+  state text NOT NULL CHECK (state IN ('ok', 'firing')),
+  since timestamptz NOT NULL,
+  -- At the last look.
+  last_value double precision,
+  calm_looks integer NOT NULL DEFAULT 0,
+  -- When the next look is due, or its claim ends; null when it is disabled.
+  next_at timestamptz,
+  claim_id uuid,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+CREATE INDEX alerts_of_project ON alerts (project_id, created_at, id);
+CREATE INDEX alerts_due ON alerts (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX alerts_due_of_project ON alerts (project_id, next_at) WHERE next_at IS NOT NULL;
 
 -- Tests
 

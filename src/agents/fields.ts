@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { type CallwayError, invalid } from '../base/errors.ts';
-import { type HeaderEntry, targetHeadersSchema } from '../http/headers.ts';
+import { targetHeadersSchema } from '../http/headers.ts';
 import { MAX_TARGET_URL_LENGTH } from '../http/target.ts';
 
 /** A URL from a user; the target policy decides whether it may be reached. */
@@ -16,7 +16,9 @@ export const shownHeaderList = z
   .describe('Values are null for a key without the scope `write`.');
 
 /** The names of headers. */
-export function withoutHeaderValues(headers: readonly HeaderEntry[]): { key: string; value: null }[] {
+export function withoutHeaderValues(
+  headers: readonly { readonly key: string }[],
+): { key: string; value: null }[] {
   return headers.map(({ key }) => ({ key, value: null }));
 }
 

@@ -15,6 +15,16 @@ const call = {
   contactId: z.string().optional(),
 };
 
+const alert = z.object({
+  alertId: z.string(),
+  name: z.string(),
+  metric: z.string().meta({ example: 'success' }),
+  value: z.number().nullable().describe('Null where there was nothing to measure.'),
+  above: z.number().optional(),
+  below: z.number().optional(),
+  since: time.describe('When it began to fire.'),
+});
+
 const campaign = z.object({
   campaignId: z.string(),
   name: z.string(),
@@ -167,6 +177,8 @@ export const liveEventData = {
   'provider.fallback': z
     .object({ kind: z.string(), from: z.string(), to: z.string(), reason: z.string() })
     .describe('A vendor of speech or chat was left for the next one.'),
+  'alert.firing': alert.describe('A metric is beyond its bound.'),
+  'alert.resolved': alert.describe('It is not any more, or the alert was disabled.'),
   'campaign.started': campaign,
   'campaign.paused': campaign,
   'campaign.resumed': campaign,

@@ -4,8 +4,8 @@ import { webhookEventName } from '../agents/agentConfig.ts';
 import type { Page, PageOf } from '../base/values/page.ts';
 import { LIVE_EVENT_TYPES } from '../events/liveEvent.ts';
 
-/** The field of the agent that a delivery is for. */
-export const webhookKind = z.enum(['postSessionWebhook', 'eventWebhook']);
+/** What a delivery is for: a field of the agent, or the `webhook` of an alert. */
+export const webhookKind = z.enum(['postSessionWebhook', 'eventWebhook', 'alertWebhook']);
 export type WebhookKind = z.infer<typeof webhookKind>;
 
 /** The events of both kinds of webhooks, some of which have the same name. */

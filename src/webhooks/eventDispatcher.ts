@@ -11,15 +11,12 @@ import type { SigningSecrets } from './signingSecrets.ts';
 /** A changed address counts this soon. */
 const TARGET_CACHE_MS = 2_000;
 const MAX_TARGETS = 1_000;
-const NO_TARGET = { code: 'webhook_target_missing', message: 'the agent has no such webhook' };
+const NO_TARGET = { code: 'webhook_target_missing', message: 'the agent, or the alert, has no such webhook' };
 
 export interface EventDispatcherDeps extends DeliveryDeps {
   readonly queue: EventQueueStore;
-  /** Returns the target of this kind of webhook on the agent that callers get; undefined where it has none. */
-  readonly targetOf: (
-    projectId: string,
-    webhook: QueuedEvent['webhook'],
-  ) => Promise<DeliveryTarget | undefined>;
+  /** Returns the target of this kind of webhook on the agent that callers get, or of the alert; undefined where it has none. */
+  readonly targetOf: (projectId: string, event: QueuedEvent) => Promise<DeliveryTarget | undefined>;
   readonly secrets: SigningSecrets;
   readonly clock: Clock;
   readonly finishMs: number;
@@ -71,7 +68,7 @@ export class EventDispatcher {
       const delivery = await this.#attempt(projectId, event);
       const nowMs = clock.now();
       const retryMs =
-        delivery.error && event.webhook === 'eventWebhook'
+        delivery.error && event.webhook !== 'postSessionWebhook'
           ? retryAtMs(delivery.attempt, event.queuedAtMs, nowMs)
           : undefined;
       const retryAt = retryMs === undefined ? null : new Date(retryMs);
@@ -85,8 +82,8 @@ export class EventDispatcher {
 
   async #attempt(projectId: string, event: QueuedEvent): Promise<WebhookDelivery> {
     const { clock, secrets } = this.#deps;
-    const { deliveryId, type, body, attempt, webhook } = event;
-    const target = await this.#targetOf(projectId, webhook);
+    const { deliveryId, type, body, attempt } = event;
+    const target = await this.#targetOf(projectId, event);
     const at = new Date(clock.now()).toISOString();
     const signing = await secrets.signing(projectId);
     const request = { deliveryId, body, secrets: signing };
@@ -108,12 +105,12 @@ export class EventDispatcher {
     };
   }
 
-  async #targetOf(projectId: string, webhook: QueuedEvent['webhook']): Promise<DeliveryTarget | undefined> {
-    const key = `${projectId} ${webhook}`;
+  async #targetOf(projectId: string, event: QueuedEvent): Promise<DeliveryTarget | undefined> {
+    const key = event.alertId ?? `${projectId} ${event.webhook}`;
     const nowMs = this.#deps.clock.monotonicMs();
     const known = this.#targets.get(key);
     if (known && nowMs - known.atMs < TARGET_CACHE_MS) return known.target;
-    const target = await this.#deps.targetOf(projectId, webhook);
+    const target = await this.#deps.targetOf(projectId, event);
     this.#targets.set(key, { target, atMs: nowMs });
     return target;
   }

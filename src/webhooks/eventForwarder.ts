@@ -37,7 +37,8 @@ export class EventForwarder {
     this.#deps = deps;
   }
 
-  add({ id, text, event: { projectId, sessionId = null, type } }: PublishedEvent): void {
+  add({ id, text, event }: PublishedEvent): void {
+    const { projectId, sessionId = null, type } = event;
     if (this.#waiting.length >= MAX_WAITING) {
       if (!this.#isFull)
         this.#deps.onError(new Error('too many events wait'), 'events not queued for webhooks');
@@ -48,7 +49,9 @@ export class EventForwarder {
     const [atMs = 0, number = 0] = id.split('-').map(Number);
     const deliveryId = this.#deps.makeId();
     const body = withEventId(id, text);
-    this.#waiting.push({ deliveryId, projectId, sessionId, type, place: { atMs, number }, body });
+    const alertId =
+      event.type === 'alert.firing' || event.type === 'alert.resolved' ? event.data.alertId : null;
+    this.#waiting.push({ deliveryId, projectId, sessionId, type, alertId, place: { atMs, number }, body });
     this.#storing ??= this.#storeAll();
   }
 

@@ -18,6 +18,8 @@ export interface NewQueuedEvent {
   readonly projectId: string;
   readonly sessionId: string | null;
   readonly type: DeliveredEvent;
+  /** The alert that it tells of, whose webhook gets it too. */
+  readonly alertId: string | null;
   /** Place among the events of its session. @see PublishedEvent.id */
   readonly place: { readonly atMs: number; readonly number: number };
   /** JSON, as sent. */
@@ -25,7 +27,7 @@ export interface NewQueuedEvent {
 }
 
 /** An event whose turn it is. */
-export interface QueuedEvent extends Pick<NewQueuedEvent, 'deliveryId' | 'sessionId' | 'type' | 'body'> {
+export interface QueuedEvent extends Omit<NewQueuedEvent, 'projectId' | 'place'> {
   readonly webhook: WebhookKind;
   /** The number of earlier attempts. */
   readonly attempt: number;
@@ -40,7 +42,7 @@ export interface RefusedEvents {
 
 /** The events that wait for the receivers of projects, in a queue for each session; any node may work on any queue. */
 export interface EventQueueStore extends DueWork {
-  /** Queues those that the agents of their projects want. They are due {@link SETTLING_MS} later. */
+  /** Queues those that the agents of their projects want, and those of alerts with a webhook. They are due {@link SETTLING_MS} later. */
   append(events: readonly NewQueuedEvent[], now: Date): Promise<readonly RefusedEvents[]>;
   /** @returns The first event of a queue, which no other node gets before `until`; undefined where none is due. */
   next(queueId: string, now: Date, until: Date): Promise<QueuedEvent | undefined>;

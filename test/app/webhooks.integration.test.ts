@@ -93,3 +93,54 @@ test('A chat on one node is streamed by another as it happens, and sent to the e
   const none = await first.api('POST', `${project.path}/webhook-deliveries/none/redeliver`, { key });
   expect([none.status, none.body.code]).toEqual([404, 'webhook_delivery_not_found']);
 });
+
+test('An alert fires once over all nodes, and its webhook is told, signed, when it begins and when it is over', async () => {
+  const { first, second } = nodes;
+  const project = await first.createProject();
+  const key = project.developerKey;
+  const body = { session_id: 's', messages: [{ role: 'user', content: 'Good morning' }] };
+  await first.api('POST', `${project.path}/chat/completions`, { key, body });
+  await first.api('DELETE', `${project.path}/sessions`, { key, body: { session_id: 's' } });
+  await vi.waitFor(
+    async () => {
+      const { body: counted } = await second.api('GET', `${project.path}/insights?metric=sessions`, { key });
+      expect(counted.total.n).toBe(1);
+    },
+    { timeout: 20_000, interval: 500 },
+  );
+  received.length = 0;
+  const url = `http://127.0.0.1:${receiver.port}/alerts`;
+  const alert = { name: 'Any', metric: 'sessions', windowMinutes: 60, above: 0, filter: { channel: 'chat' } };
+  const webhook = { url, headers: [{ key: 'x-own', value: 'v' }] };
+  const { body: waiting } = await first.api('POST', `${project.path}/alerts`, {
+    key,
+    body: { ...alert, webhook },
+  });
+  const path = `${project.path}/alerts/${waiting.id}`;
+  await vi.waitFor(async () => expect((await first.api('GET', path, { key })).body.lastValue).toBe(1));
+  expect((await second.api('GET', path, { key })).body.state).toBe('ok');
+  await first.api('PATCH', path, { key, body: { minCount: 1 } });
+  await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 10_000 });
+  await first.api('PATCH', path, { key, body: { enabled: false } });
+  await vi.waitFor(() => expect(received).toHaveLength(2), { timeout: 10_000 });
+  expect((await second.api('GET', path, { key })).body).toMatchObject({ state: 'ok', lastValue: null });
+
+  const { secret } = (await first.api('GET', `${project.path}/webhook-secret`)).body;
+  const data = { alertId: waiting.id, name: 'Any', metric: 'sessions', above: 0, since: expect.any(String) };
+  expect(received.map(({ text, headers }) => new Webhook(secret).verify(text, headers))).toEqual([
+    expect.objectContaining({ type: 'alert.firing', data: { ...data, value: 1 } }),
+    expect.objectContaining({ type: 'alert.resolved', data: { ...data, value: null } }),
+  ]);
+  expect(received[0]?.headers['x-own']).toBe('v');
+  const { body: log } = await first.api('GET', `${project.path}/webhook-deliveries?webhook=alertWebhook`, {
+    key,
+  });
+  expect(log.data).toMatchObject([{ event: 'alert.resolved' }, { event: 'alert.firing', url }]);
+  const again = await first.api(
+    'POST',
+    `${project.path}/webhook-deliveries/${log.data[0].deliveryId}/redeliver`,
+    { key },
+  );
+  expect(again.status).toBe(202);
+  await vi.waitFor(() => expect(received).toHaveLength(3), { timeout: 10_000 });
+});

@@ -16,6 +16,7 @@ import { ZH_HELP, ZH_HELP_BY_DESCRIPTION, ZH_VALUES } from '../../console/src/sc
 import { keyKind, scope } from '../../src/agents/accounts/apiKey.ts';
 import { AUDIT_ACTIONS } from '../../src/agents/accounts/audit.ts';
 import type { Principal } from '../../src/agents/accounts/principal.ts';
+import { reviewReason } from '../../src/agents/accounts/reviewRules.ts';
 import type { ProblemCode } from '../../src/agents/pathway/review/problem.ts';
 import { checkTemplate } from '../../src/agents/pathway/templates.ts';
 import { TRANSFER_MODES, TRANSFER_OUTCOMES } from '../../src/agents/transferOptions.ts';
@@ -101,6 +102,8 @@ const CONTROLS = agentControl.options
 
 /** What the API and a call's history name, by kind. */
 const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
+  reviewReason: reviewReason.options,
+  alertState: ['ok', 'firing'],
   event: HISTORY_EVENT_TYPES,
   callEnd: CALL_END_REASONS,
   campaignStatus: campaignResource.shape.status.options,

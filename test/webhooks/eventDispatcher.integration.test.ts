@@ -209,6 +209,7 @@ describe('EventDispatcher', () => {
             projectId,
             sessionId: 's',
             type: 'turn.user',
+            alertId: null,
             place: { atMs: 1, number },
             body: JSON.stringify({ data: { text } }),
           },

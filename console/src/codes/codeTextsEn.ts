@@ -224,7 +224,22 @@ export const CODE_TEXTS_EN = {
     'no trunk of the number has room for another call': 'no trunk of the number has room for another call',
     'the transfer cannot be read': 'the transfer cannot be read',
   },
+  reviewReason: {
+    failed_criterion: 'A criterion was not met',
+    no_disposition: 'No disposition',
+    not_understood: 'Not understood',
+    long_silence: 'Long silence',
+    interrupted_often: 'Interrupted often',
+    random: 'At random',
+  },
+  alertState: {
+    ok: 'OK',
+    firing: 'Firing',
+  },
   auditAction: {
+    'alert.created': 'Alert created',
+    'alert.updated': 'Alert changed',
+    'alert.deleted': 'Alert deleted',
     'api_key.created': 'Key created',
     'api_key.revoked': 'Key revoked',
     'call.agent_paused': 'Agent paused in a call',

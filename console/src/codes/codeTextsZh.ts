@@ -224,7 +224,22 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     'no trunk of the number has room for another call': '此號碼的中繼線都已滿線',
     'the transfer cannot be read': '無法解讀轉接的要求',
   },
+  reviewReason: {
+    failed_criterion: '有評估條件未達成',
+    no_disposition: '沒有處置結果',
+    not_understood: '沒有聽懂',
+    long_silence: '長時間沉默',
+    interrupted_often: '經常被打斷',
+    random: '隨機抽查',
+  },
+  alertState: {
+    ok: '正常',
+    firing: '警示中',
+  },
   auditAction: {
+    'alert.created': '建立警示',
+    'alert.updated': '變更警示',
+    'alert.deleted': '刪除警示',
     'api_key.created': '建立金鑰',
     'api_key.revoked': '撤銷金鑰',
     'call.agent_paused': '暫停通話中的語音代理',

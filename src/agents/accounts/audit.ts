@@ -2,6 +2,9 @@ import { z } from 'zod';
 
 /** Changes that are recorded, each by the name that it has in the log. A control of a call is named by its route. */
 export const AUDIT_ACTIONS = [
+  'alert.created',
+  'alert.deleted',
+  'alert.updated',
   'api_key.created',
   'api_key.revoked',
   'call.participant_added',

@@ -42,6 +42,7 @@ export const quotas = z
     ),
     scheduledCalls: quota('Calls that wait for their time.'),
     campaigns: quota('Campaigns.'),
+    alerts: quota('Alerts.'),
     testRuns: quota('Plays of test cases a minute: cases of a run, times its repeats.'),
   })
   .meta({ id: 'Quotas' });
@@ -77,6 +78,7 @@ export const DEFAULT_QUOTAS: Quotas = {
   recognitionMinutesPerDay: null,
   scheduledCalls: 1000,
   campaigns: 10_000,
+  alerts: 50,
   testRuns: 1000,
 };
 

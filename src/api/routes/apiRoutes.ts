@@ -46,6 +46,7 @@ import { rateRoutes } from './projects/rates.ts';
 import { speechPreviewRoute } from './projects/speechPreview.ts';
 import { usageRoutes } from './projects/usage.ts';
 import { webhookRoutes } from './projects/webhooks.ts';
+import { alertRoutes } from './results/alerts.ts';
 import { analysisRoutes } from './results/analyses.ts';
 import { insightRoutes } from './results/insights.ts';
 import { reviewRoutes } from './results/reviews.ts';
@@ -93,6 +94,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   insightRoutes,
   analysisRoutes,
   reviewRoutes,
+  alertRoutes,
   customerRoutes,
   webhookRoutes,
   eventRoutes,

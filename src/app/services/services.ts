@@ -1,6 +1,7 @@
 import { TIME_ZONE_DATA } from '../../base/values/numberTimeZones.ts';
 import { MediaFiles } from '../../calls/holdMusic/mediaFiles.ts';
 import type { NodeContext } from '../node/node.ts';
+import { startAlerts } from './alerts.ts';
 import { buildAnalyses } from './analyses.ts';
 import { buildCalls } from './calls.ts';
 import { buildCampaigns, contactSettler } from './campaigns.ts';
@@ -42,6 +43,7 @@ export async function buildServices(node: NodeContext) {
   lifecycle.onClose(() => calls.close());
   const campaigns = buildCampaigns(node, calls, knowledge);
   startRollouts(node);
+  startAlerts(node);
   const { mediaFiles: store } = storage.stores;
   const mediaFiles = new MediaFiles({ store, files: knowledge.files, makeId, onError });
   const customers = buildCustomers(node, recordings.calls);

@@ -69,8 +69,11 @@ export function buildWebhooks(
   );
   const eventDispatcher = new EventDispatcher({
     queue: storage.eventQueue,
-    async targetOf(projectId, webhook) {
-      const target = (await liveAgent(stores, projectId))?.[webhook];
+    async targetOf(projectId, { webhook, alertId }) {
+      const target =
+        webhook === 'alertWebhook'
+          ? alertId !== null && (await stores.alerts.find(projectId, alertId))?.webhook
+          : (await liveAgent(stores, projectId))?.[webhook];
       return target ? { url: target.url, headers: target.headers ?? [] } : undefined;
     },
     secrets,

@@ -39,6 +39,7 @@ import { projectStore } from './projects/projects.ts';
 import { quotaStore } from './projects/quotas.ts';
 import { usageStore } from './projects/usage.ts';
 import { widgetTokenStore } from './projects/widgetTokens.ts';
+import { alertStore } from './results/alerts.ts';
 import { analysisStore } from './results/analyses.ts';
 import { insightStore } from './results/insights.ts';
 import { ratesStore } from './results/rates.ts';
@@ -86,6 +87,7 @@ export function createStorage(database: Database, sealer: Sealer) {
       analyses: leasedWork(database, WORK_TABLES.analyses),
       contactImports: leasedWork(database, WORK_TABLES['contact-imports']),
       scheduledCalls: leasedWork(database, SCHEDULED_CALLS),
+      alerts: leasedWork(database, WORK_TABLES.alerts),
       testRuns: leasedWork(database, WORK_TABLES['test-runs']),
       testCalls: leasedWork(database, WORK_TABLES['test-calls']),
     },
@@ -143,5 +145,6 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     dueContacts: dueContacts(database),
     analyses: analysisStore(database),
     reviews: reviewStore(database),
+    alerts: alertStore(database, secrets),
   };
 }

@@ -91,3 +91,4 @@ export const GROUPED_METRICS = {
 
 /** A figure that alerts and rollouts judge. */
 export type FigureMetric = SumMetricName | 'latencyP95';
+export const FIGURE_METRICS = ['latencyP95', ...(Object.keys(SUM_METRICS) as SumMetricName[])] as const;

@@ -70,6 +70,8 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
       'quotas.campaigns':
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
+      'quotas.alerts':
+        'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
       'quotas.testSuites':
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
       'quotas.apiKeys':

@@ -4,6 +4,7 @@ import { CAMPAIGNS_FIELDS } from './campaigns.ts';
 import type { FieldTable } from './fieldTable.ts';
 import { KNOWLEDGE_FIELDS } from './knowledge.ts';
 import { PROJECTS_FIELDS } from './projects.ts';
+import { RESULTS_FIELDS } from './results.ts';
 import { SESSIONS_FIELDS } from './sessions.ts';
 import { TESTS_FIELDS } from './tests.ts';
 import { WEBHOOKS_FIELDS } from './webhooks.ts';
@@ -17,5 +18,6 @@ export const TABLES: readonly FieldTable[] = [
   ...PROJECTS_FIELDS,
   ...CALLS_FIELDS,
   ...CAMPAIGNS_FIELDS,
+  ...RESULTS_FIELDS,
   ...WEBHOOKS_FIELDS,
 ];

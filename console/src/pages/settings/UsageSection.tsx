@@ -68,6 +68,7 @@ const quotaTexts = textsIn({
     recognitionMinutesPerDay: 'Recognized minutes today, on the installation’s keys',
     scheduledCalls: 'Scheduled calls',
     campaigns: 'Campaigns',
+    alerts: 'Alerts',
     testRuns: 'Test runs',
   },
   'zh-TW': {
@@ -89,6 +90,7 @@ const quotaTexts = textsIn({
     recognitionMinutesPerDay: '今日語音辨識分鐘數（使用系統的金鑰）',
     scheduledCalls: '排程通話',
     campaigns: '外撥活動',
+    alerts: '警示',
     testRuns: '測試執行',
   },
 });

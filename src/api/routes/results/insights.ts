@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { invalid } from '../../../base/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../../base/values/clock.ts';
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
+import { insightFilter } from '../../../results/insights/insightFilter.ts';
 import { MAX_SERIES } from '../../../results/insights/insightStore.ts';
 import { SUM_METRICS } from '../../../results/insights/metrics.ts';
 import {
@@ -22,7 +23,6 @@ const READ = { access: { kind: 'project', scope: 'read' }, isSearch: true } as c
 const DEFAULT_DAYS = 30;
 /** Points of one series. */
 const MAX_POINTS = 2_000;
-const MAX_VALUE_CHARACTERS = 255;
 
 const GROUPS = {
   release: 'release',
@@ -37,32 +37,6 @@ const GROUPS = {
   provider: 'provider',
 } as const satisfies Record<string, Dimension>;
 type Group = keyof typeof GROUPS;
-
-const text = z.string().min(1).max(MAX_VALUE_CHARACTERS);
-
-/** What insights filter sessions by. */
-const insightFilter = {
-  release: z
-    .string()
-    .regex(/^(draft|[1-9]\d{0,8})$/, '{field} must be the number of a release, or draft')
-    .optional()
-    .describe('The release that the sessions ran on: its number, or `draft`.'),
-  disposition: text.optional(),
-  success: z.enum(['true', 'false']).optional().describe('What the disposition says.'),
-  channel: z.enum(['chat', 'phone', 'web']).optional(),
-  direction: z.enum(['inbound', 'outbound']).optional(),
-  endReason: text
-    .optional()
-    .describe(
-      'Of a call its `endReason`, or where it has none its status, such as `no_answer`; of another session why it ended, such as `idle`.',
-    ),
-  trunkId: text.optional(),
-  campaignId: text.optional(),
-  agentId: text.optional(),
-  language: text
-    .optional()
-    .describe('The language of the conversation at its end, as it is configured or was spoken: `en-US`.'),
-};
 
 const range = {
   from: moment

@@ -5,6 +5,7 @@ import type { HttpTool } from '../../../agents/tool.ts';
 import type { Sealer } from '../../../base/sealer.ts';
 import type { Call } from '../../../calls/call.ts';
 import type { CallMedia } from '../../../calls/numbers/callMedia.ts';
+import type { Alert } from '../../../results/alerts/alert.ts';
 import { FINAL_STATUS_LIST } from '../calls/callRecovery.ts';
 import type { Database, Parameter, Queryable } from '../connection/database.ts';
 import { NUMBER_DIGEST_KEY } from './numberDigests.ts';
@@ -93,6 +94,15 @@ const TABLES: readonly SealedTable[] = [
     columns: [['headers', 'jsonb']],
     resealRowValues: (secrets, row: Pick<McpServer, 'headers'>) =>
       secrets.sealHeaders(secrets.openHeaders(row)),
+  },
+  {
+    name: 'alerts',
+    key: ['id'],
+    columns: [['webhook', 'jsonb']],
+    where: 'webhook IS NOT NULL',
+    resealRowValues: (secrets, { webhook }: { webhook: NonNullable<Alert['webhook']> }) => ({
+      webhook: secrets.sealHeaders(secrets.openHeaders(webhook)),
+    }),
   },
   {
     name: 'provider_credentials',

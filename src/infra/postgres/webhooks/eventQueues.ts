@@ -13,6 +13,7 @@ interface QueuedRow {
   session_id: string | null;
   event: DeliveredEvent;
   webhook: WebhookKind;
+  alert_id: string | null;
   body: string;
   attempt: number;
   queued_at: Date;
@@ -37,6 +38,7 @@ export function eventQueueStore(
         now,
         new Date(now.getTime() + SETTLING_MS),
         maxQueued,
+        events.map(({ alertId }) => alertId),
       ]);
       return rows.map(({ project_id, count }) => ({ projectId: project_id, count }));
     },
@@ -53,15 +55,19 @@ export function eventQueueStore(
 }
 
 /**
- * $1 to $7 are the events. The result has those that were refused. Queues are locked in one order, so that nodes that add to the same ones do not wait for each
+ * $1 to $7 and $11 are the events. The result has those that were refused. Queues are locked in one order, so that nodes that add to the same ones do not wait for each
  * other in a circle. A queue that waits for its next attempt goes on waiting.
  */
 const APPEND = `
-  WITH given AS (
-    SELECT given.*, coalesce('session ' || session_id, 'project') AS lane
-    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
-      AS given (delivery_id, project_id, session_id, event, at_ms, number, body)
-    JOIN agents ON agents.project_id = given.project_id AND given.event = ANY (agents.event_types)
+  WITH happened AS (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $11::uuid[])
+      AS happened (delivery_id, project_id, session_id, event, at_ms, number, body, alert_id)
+  ), given AS (
+    SELECT happened.*, 'eventWebhook' AS webhook, coalesce('session ' || session_id, 'project') AS lane FROM happened
+    JOIN agents ON agents.project_id = happened.project_id AND event = ANY (agents.event_types)
+    UNION ALL
+    SELECT gen_random_uuid(), happened.project_id, session_id, event, at_ms, number, body, alert_id, 'alertWebhook',
+      'alert ' || alert_id FROM happened JOIN alerts ON alerts.id = alert_id AND alerts.webhook IS NOT NULL
   ), projects AS (
     SELECT project_id, (
       SELECT count(*) < $10 FROM (
@@ -79,15 +85,16 @@ const APPEND = `
     RETURNING id, project_id, lane
   ), added AS (
     INSERT INTO queued_events
-      (delivery_id, queue_id, project_id, session_id, at_ms, number, event, webhook, body, attempt, queued_at)
-    SELECT delivery_id, queues.id, project_id, session_id, at_ms, number, event, 'eventWebhook', body, 0, $8::timestamptz
+      (delivery_id, queue_id, project_id, session_id, at_ms, number, event, webhook, alert_id, body, attempt, queued_at)
+    SELECT delivery_id, queues.id, project_id, session_id, at_ms, number, event, webhook,
+      CASE webhook WHEN 'alertWebhook' THEN alert_id END, body, 0, $8::timestamptz
     FROM wanted JOIN queues USING (project_id, lane)
   )
   SELECT project_id, count(*)::integer AS count FROM given JOIN projects USING (project_id)
   WHERE NOT has_room GROUP BY project_id`;
 
 const FIRST = `
-  SELECT delivery_id, session_id, event, webhook, body, attempt, queued_at FROM queued_events
+  SELECT delivery_id, session_id, event, webhook, alert_id, body, attempt, queued_at FROM queued_events
   WHERE queue_id = $1 ORDER BY at_ms, number LIMIT 1`;
 
 async function nextOf(
@@ -121,12 +128,13 @@ async function settle(
 ): Promise<boolean> {
   const { id, attempt } = delivery;
   const sql = retryAt
-    ? 'UPDATE queued_events SET attempt = $2 WHERE delivery_id = $1 AND attempt = $2 - 1 RETURNING webhook, project_id, session_id'
-    : 'DELETE FROM queued_events WHERE delivery_id = $1 AND attempt = $2 - 1 RETURNING webhook, project_id, session_id';
+    ? 'UPDATE queued_events SET attempt = $2 WHERE delivery_id = $1 AND attempt = $2 - 1 RETURNING webhook, project_id, session_id, alert_id'
+    : 'DELETE FROM queued_events WHERE delivery_id = $1 AND attempt = $2 - 1 RETURNING webhook, project_id, session_id, alert_id';
   const [queued] = await transaction.query<{
     webhook: WebhookKind;
     project_id: string;
     session_id: string | null;
+    alert_id: string | null;
   }>(sql, [id, attempt]);
   if (!queued) return false;
   const { url, event, status, durationMs, error, at, body, answer } = delivery;
@@ -144,6 +152,7 @@ async function settle(
     at,
     body,
     answer,
+    queued.alert_id,
   ]);
   if (retryAt) await transaction.query(LOOK_AT, [queueId, retryAt]);
   return true;
@@ -151,10 +160,10 @@ async function settle(
 
 const LOG = `
   INSERT INTO webhook_deliveries
-    (id, attempt, project_id, session_id, webhook, event, url, status, duration_ms, error, at, body, answer)
+    (id, attempt, project_id, session_id, webhook, event, url, status, duration_ms, error, at, body, answer, alert_id)
   SELECT $1, $2, id, $4, $5, $6, $7, $8, $9, $10::json, $11,
     CASE WHEN history_retention_days IS DISTINCT FROM 0 THEN $12 END,
-    CASE WHEN history_retention_days IS DISTINCT FROM 0 THEN $13 END
+    CASE WHEN history_retention_days IS DISTINCT FROM 0 THEN $13 END, $14
   FROM projects WHERE id = $3`;
 
 async function repeatDelivery(
@@ -190,17 +199,18 @@ const REPEAT = `
     ON CONFLICT (project_id, lane) DO NOTHING RETURNING id
   )
   INSERT INTO queued_events
-    (delivery_id, queue_id, project_id, session_id, at_ms, number, event, webhook, body, attempt, queued_at)
-  SELECT logged.id, queue.id, project_id, session_id, 0, 0, event, webhook, body, attempt, $3
+    (delivery_id, queue_id, project_id, session_id, at_ms, number, event, webhook, alert_id, body, attempt, queued_at)
+  SELECT logged.id, queue.id, project_id, session_id, 0, 0, event, webhook, alert_id, body, attempt, $3
   FROM logged, queue ON CONFLICT (delivery_id) DO NOTHING`;
 
 function toQueued(row: QueuedRow): QueuedEvent {
-  const { delivery_id, session_id, event, webhook, body, attempt, queued_at } = row;
+  const { delivery_id, session_id, event, webhook, alert_id, body, attempt, queued_at } = row;
   return {
     deliveryId: delivery_id,
     sessionId: session_id,
     type: event,
     webhook,
+    alertId: alert_id,
     body,
     attempt,
     queuedAtMs: new Date(queued_at).getTime(),

@@ -6,6 +6,7 @@ import { type WorkTable, workDepth } from './claims.ts';
 /** The tables of leased work, by kind. */
 export const WORK_TABLES = {
   ingestion: { name: 'datasets', key: 'id' },
+  alerts: { name: 'alerts', key: 'id' },
   rollouts: { name: 'rollouts', key: 'id' },
   'contact-imports': { name: 'contact_imports', key: 'id' },
   analyses: { name: 'session_analyses', key: 'id' },

@@ -31,6 +31,10 @@ const things = {
   tools: ['/tools', (index: number) => ({ name: `tool_${index}`, http })],
   testCases: ['/test-cases', (index: number) => ({ name: `case ${index}` })],
   campaigns: ['/campaigns', (index: number) => ({ name: `campaign ${index}` })],
+  alerts: [
+    '/alerts',
+    (index: number) => ({ name: `a${index}`, metric: 'sessions', windowMinutes: 5, above: 1 }),
+  ],
   testSuites: ['/test-suites', (index: number) => ({ name: `suite ${index}` })],
 } as const;
 

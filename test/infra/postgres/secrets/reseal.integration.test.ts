@@ -13,6 +13,7 @@ import {
   WrongSecretsKeyError,
 } from '../../../../src/infra/postgres/secrets/sealerFingerprint.ts';
 import { createStorage } from '../../../../src/infra/postgres/storage.ts';
+import { alertInput } from '../../../../src/results/alerts/alert.ts';
 import { useDatabase } from '../support/databases.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
@@ -55,6 +56,19 @@ describe('Stored secrets', () => {
       createdAt: AT,
       updatedAt: AT,
     });
+    const alert = {
+      ...alertInput.parse({ name: 'a', metric: 'error', windowMinutes: 5, above: 0 }),
+      webhook: { url: 'https://example.com/', headers: [...headers] },
+      id: uuidV7(),
+      projectId,
+      state: 'ok' as const,
+      since: AT,
+      lastValue: null,
+      calmLooks: 0,
+      createdAt: AT,
+      updatedAt: AT,
+    };
+    await written.alerts.insert(alert);
     const { http: _http, ...rest } = tool;
     const mcp = { serverId: server.id, name: 'x', available: true };
     await written.tools.insert(projectId, { ...rest, id: uuidV7(), name: 'x', mcp });
@@ -82,14 +96,15 @@ describe('Stored secrets', () => {
 
     const turning = createSealer(NEW, [OLD]);
     await requireSameSealer(database, turning);
-    expect(await resealSecrets(database, turning)).toBe(9);
-    expect(await resealSecrets(database, turning)).toBe(9);
+    expect(await resealSecrets(database, turning)).toBe(10);
+    expect(await resealSecrets(database, turning)).toBe(10);
 
     await expect(requireSameSealer(database, createSealer(OLD))).rejects.toBeInstanceOf(WrongSecretsKeyError);
     await requireSameSealer(database, createSealer(NEW));
     const read = createStorage(database, createSealer(NEW)).stores;
     expect(await read.tools.find(projectId, toolId)).toMatchObject({ http: { headers } });
     expect((await read.mcpServers.find(projectId, server.id))?.headers).toEqual(headers);
+    expect((await read.alerts.find(projectId, alert.id))?.webhook?.headers).toEqual(headers);
     expect((await read.trunks.list(projectId, { limit: 9, offset: 0 })).items).toMatchObject([
       { password: 'trunk word' },
       { password: null },

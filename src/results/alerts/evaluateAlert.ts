@@ -1,0 +1,82 @@
+import { type Clock, MINUTE_MS } from '../../base/values/clock.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
+import type { Again, ClaimedWork, LeasedWork } from '../../work/work.ts';
+import type { WorkKind } from '../../work/worker.ts';
+import type { Figure, InsightStore } from '../insights/insightStore.ts';
+import { SUM_METRICS } from '../insights/metrics.ts';
+import { type Alert, CALM_LOOKS } from './alert.ts';
+import type { AlertStore } from './alertStore.ts';
+
+/** Alerts that a node looks at at once: each reads the sessions of its window. */
+const MAX_RUNNING = 4;
+
+interface AlertDeps {
+  readonly alerts: AlertStore;
+  readonly insights: InsightStore;
+  readonly liveEvents: LiveEvents;
+  readonly clock: Clock;
+}
+
+/** The look at each alert, once a minute, as a kind of work. */
+export function alertWork(deps: AlertDeps, rows: LeasedWork): WorkKind {
+  return { name: 'alerts', rows, run: (work) => evaluateAlert(deps, work), maxRunning: MAX_RUNNING };
+}
+
+/** Looks at an alert, and tells when it begins to fire and when that is over. @returns Undefined for one that is disabled. */
+export async function evaluateAlert(
+  { alerts, insights, liveEvents, clock }: AlertDeps,
+  { id, projectId }: ClaimedWork,
+): Promise<Again | undefined> {
+  const alert = await alerts.find(projectId, id);
+  if (!alert) return undefined;
+  const nowMs = clock.now();
+  const { metric, filter, windowMinutes } = alert;
+  const figure = alert.enabled
+    ? await insights.figure(projectId, {
+        metric,
+        filter: Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, String(value)])),
+        from: new Date(nowMs - windowMinutes * MINUTE_MS).toISOString(),
+        to: new Date(nowMs).toISOString(),
+        by: 'end',
+      })
+    : undefined;
+  const next = alertAfter(alert, figure, new Date(nowMs).toISOString());
+  // Changed meanwhile, or looked at by another node.
+  if (!(await alerts.saveLook(alert, next))) return { afterMs: 0 };
+  if (next.state !== alert.state) {
+    const { name, above, below, state } = next;
+    const since = state === 'firing' ? next.since : alert.since;
+    const data = { alertId: id, name, metric, value: next.lastValue, above, below, since };
+    liveEvents.publish({ projectId, type: state === 'firing' ? 'alert.firing' : 'alert.resolved', data });
+  }
+  return alert.enabled ? { afterMs: MINUTE_MS } : undefined;
+}
+
+/**
+ * Returns an alert after a look. It fires at the first look beyond its bound, and is over after {@link CALM_LOOKS} looks in
+ * a row that are not.
+ *
+ * @param figure - Undefined for an alert that is disabled, which does not fire.
+ */
+export function alertAfter(alert: Alert, figure: Figure | undefined, now: string): Alert {
+  const lastValue = figure ? (figure.value ?? (isNumber(alert) ? 0 : null)) : null;
+  const looked = { ...alert, lastValue };
+  const isBeyond = figure !== undefined && lastValue !== null && isBeyondBound(alert, lastValue, figure.n);
+  if (isBeyond)
+    return { ...looked, calmLooks: 0, ...(alert.state === 'ok' && { state: 'firing' as const, since: now }) };
+  if (alert.state === 'ok') return looked;
+  const calmLooks = alert.calmLooks + 1;
+  if (figure && calmLooks < CALM_LOOKS) return { ...looked, calmLooks };
+  return { ...looked, state: 'ok', since: now, calmLooks: 0 };
+}
+
+function isBeyondBound(alert: Alert, value: number, n: number): boolean {
+  const { above, below, minCount } = alert;
+  if (above !== undefined) return n >= minCount && value > above;
+  return below !== undefined && (n >= minCount || isNumber(alert)) && value < below;
+}
+
+/** Whether the metric counts something, so that it is 0 where there is nothing. */
+function isNumber({ metric }: Alert): boolean {
+  return metric !== 'latencyP95' && SUM_METRICS[metric].kind === 'sum';
+}
