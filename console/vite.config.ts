@@ -5,7 +5,7 @@ import { defineConfig, type Plugin } from 'vite';
 const SERVICE = process.env.CALLWAY_URL ?? 'http://127.0.0.1:3000';
 const ICONS = '@radix-ui/react-icons';
 /** Of lazily loaded parts: more pages load fewer bytes with this number than with half or double. */
-const SHARED_FROM = 12;
+const SHARED_FROM = 18;
 
 export default defineConfig({
   base: '/console/',

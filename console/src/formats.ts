@@ -9,6 +9,21 @@ const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
 /** @param at - ISO 8601. */
 export const formatDateTime = (at: string): string => dateTime.format(new Date(at));
 
+const hour = new Intl.DateTimeFormat(locale, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  ...hourFormat,
+});
+const utcDay = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
+
+/** @param at - ISO 8601. */
+export const formatHour = (at: string): string => hour.format(new Date(at));
+
+/** The day in UTC. @param at - ISO 8601. */
+export const formatDay = (at: string): string => utcDay.format(new Date(at));
+
 /** @param at - ISO 8601. */
 export const formatTime = (at: string): string => shortTime.format(new Date(at));
 

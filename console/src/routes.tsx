@@ -12,6 +12,8 @@ import { Layout } from './layout/Layout.tsx';
 import { NotFoundPage } from './layout/NotFoundPage.tsx';
 import { ProjectLayout } from './layout/ProjectLayout.tsx';
 import { readFilters } from './pages/calls/filters.ts';
+import { readInsightSearch } from './pages/insights/insightSearch.ts';
+import { readSessionSearch } from './pages/sessions/sessionSearch.ts';
 import { TESTS_TABS, type TestsTab } from './pages/tests/tabs.ts';
 import { SignedIn } from './session/SignedIn.tsx';
 import { useSession } from './session/session.ts';
@@ -144,6 +146,23 @@ const projectPages = [
     path: '/calls',
     validateSearch: readFilters,
     component: lazyRouteComponent(() => import('./pages/calls/CallsPage.tsx'), 'CallsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/sessions',
+    validateSearch: readSessionSearch,
+    component: lazyRouteComponent(() => import('./pages/sessions/SessionsPage.tsx'), 'SessionsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/insights',
+    validateSearch: readInsightSearch,
+    component: lazyRouteComponent(() => import('./pages/insights/InsightsPage.tsx'), 'InsightsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/reviews',
+    component: lazyRouteComponent(() => import('./pages/reviews/ReviewsPage.tsx'), 'ReviewsPage'),
   }),
   createRoute({
     getParentRoute: () => projectRoute,

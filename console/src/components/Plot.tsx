@@ -20,9 +20,12 @@ const UTC = 'Etc/UTC';
 /** So that the first and the last day's bars are drawn whole. */
 const HALF_DAY_SECONDS = 43_200;
 const COLORS = {
-  light: ['#0b7285', '#c92a2a', '#5f3dc4', '#a35200'],
-  dark: ['#66d9e8', '#ff8787', '#b197fc', '#ffa94d'],
+  light: ['#0b7285', '#c92a2a', '#5f3dc4', '#a35200', '#2b8a3e', '#a61e4d', '#1864ab', '#495057'],
+  dark: ['#66d9e8', '#ff8787', '#b197fc', '#ffa94d', '#8ce99a', '#faa2c1', '#74c0fc', '#ced4da'],
 } as const;
+
+/** More lines than colors are not told apart. */
+export const MAX_LINES = COLORS.light.length;
 
 const texts = textsIn({ en: { time: 'Time' }, 'zh-TW': { time: '時間' } });
 
@@ -42,6 +45,8 @@ interface PlotProps {
   /** With a day only in the axis. */
   readonly daily?: boolean;
   readonly format?: (value: number) => string;
+  /** A click on a point: its places among the times and the lines. Keys need another way, such as a table. */
+  readonly onPick?: ((time: number, line: number) => void) | undefined;
 }
 
 /** Values over time. */
@@ -52,10 +57,14 @@ export function Plot({
   kind = 'lines',
   daily = false,
   format = formatNumber,
+  onPick,
 }: PlotProps) {
   const { ref: sizeRef, width } = useElementSize();
   const target = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
+  const pick = useRef(onPick);
+  pick.current = onPick;
+  const isPickable = onPick !== undefined;
   useEffect(() => {
     if (!target.current || width === 0) return;
     const colors = COLORS[scheme];
@@ -101,13 +110,33 @@ export function Plot({
       [[...times], ...lines.map(({ values }) => [...values])],
       target.current,
     );
+    if (isPickable) {
+      plot.over.style.cursor = 'pointer';
+      plot.over.addEventListener('click', () => {
+        const time = plot.cursor.idx;
+        const line = nearestLine(plot, lines);
+        if (time != null && line !== undefined) pick.current?.(time, line);
+      });
+    }
     return () => plot.destroy();
-  }, [width, scheme, times, lines, kind, daily, format]);
+  }, [width, scheme, times, lines, kind, daily, format, isPickable]);
   return (
     <Box ref={sizeRef} className={classes.plot ?? ''}>
       <div ref={target} role="img" aria-label={label} />
     </Box>
   );
+}
+
+/** The line whose point is nearest to the pointer. */
+function nearestLine(
+  { cursor: { idx, top = 0 }, valToPos }: uPlot,
+  lines: readonly PlotLine[],
+): number | undefined {
+  const distances = lines.flatMap(({ values }, line) => {
+    const value = values[idx ?? -1] ?? null;
+    return value === null ? [] : [{ line, pixels: Math.abs(valToPos(value, 'y') - top) }];
+  });
+  return distances.toSorted((a, b) => a.pixels - b.pixels)[0]?.line;
 }
 
 function valueText(value: number | null | undefined, format: (value: number) => string): string {

@@ -8,6 +8,9 @@ const texts = textsIn({
     releases: 'Releases',
     talk: 'Talk',
     calls: 'Calls',
+    sessions: 'Conversations',
+    insights: 'Insights',
+    reviews: 'Reviews',
     campaigns: 'Campaigns',
     knowledge: 'Knowledge',
     tests: 'Tests',
@@ -21,6 +24,9 @@ const texts = textsIn({
     releases: '發布版本',
     talk: '對話',
     calls: '通話',
+    sessions: '對話紀錄',
+    insights: '洞察',
+    reviews: '審查',
     campaigns: '外撥活動',
     knowledge: '知識庫',
     tests: '測試',
@@ -37,6 +43,9 @@ export const projectMenu = [
   { to: '/projects/$projectId/releases', label: texts.releases, scope: 'read' },
   { to: '/projects/$projectId/talk', label: texts.talk, scope: 'read' },
   { to: '/projects/$projectId/calls', label: texts.calls, scope: 'read' },
+  { to: '/projects/$projectId/sessions', label: texts.sessions, scope: 'read' },
+  { to: '/projects/$projectId/insights', label: texts.insights, scope: 'read' },
+  { to: '/projects/$projectId/reviews', label: texts.reviews, scope: 'read' },
   { to: '/projects/$projectId/campaigns', label: texts.campaigns, scope: 'read' },
   { to: '/projects/$projectId/knowledge', label: texts.knowledge, scope: 'read' },
   { to: '/projects/$projectId/tests', label: texts.tests, scope: 'read' },
@@ -46,5 +55,6 @@ export const projectMenu = [
 ] as const satisfies readonly {
   to: string;
   label: string;
+  /** Shown to sessions with it. */
   scope: NonNullable<Session['scopes']>[number] | undefined;
 }[];

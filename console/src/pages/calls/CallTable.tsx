@@ -6,10 +6,11 @@ import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { codeText } from '../../codes/codeText.ts';
-import { formatDateTime, formatDuration, formatLatency, formatNumber } from '../../formats.ts';
+import { formatCost, formatDateTime, formatDuration, formatLatency, formatNumber } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
+import { Outcome } from '../sessions/Outcome.tsx';
 import { type CallFilters, queryOf } from './filters.ts';
 import { StatusBadge } from './StatusBadge.tsx';
 
@@ -25,6 +26,8 @@ const texts = textsIn({
     length: 'Length',
     latency: 'Latency p95',
     audio: 'MOS',
+    outcome: 'Disposition',
+    cost: 'Cost',
     inbound: 'Inbound',
     outbound: 'Outbound',
     none: 'No call matches.',
@@ -39,6 +42,8 @@ const texts = textsIn({
     length: '長度',
     latency: '延遲 p95',
     audio: 'MOS',
+    outcome: '結果分類',
+    cost: '費用',
     inbound: '來電',
     outbound: '撥出',
     none: '沒有符合的通話。',
@@ -83,6 +88,7 @@ export function CallTable({ projectId, filters }: { projectId: string; filters: 
             <Table.Tr>
               <Table.Th>{texts.call}</Table.Th>
               <Table.Th>{texts.status}</Table.Th>
+              <Table.Th visibleFrom="sm">{texts.outcome}</Table.Th>
               <Table.Th visibleFrom="sm">{texts.time}</Table.Th>
               <Table.Th ta="end">{texts.length}</Table.Th>
               <Table.Th ta="end" visibleFrom="sm">
@@ -90,6 +96,9 @@ export function CallTable({ projectId, filters }: { projectId: string; filters: 
               </Table.Th>
               <Table.Th ta="end" visibleFrom="sm">
                 {texts.audio}
+              </Table.Th>
+              <Table.Th ta="end" visibleFrom="sm">
+                {texts.cost}
               </Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -140,6 +149,9 @@ function Row({ projectId, call }: { projectId: string; call: Call }) {
           </Text>
         )}
       </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Outcome disposition={call.disposition} success={call.success} />
+      </Table.Td>
       <Table.Td visibleFrom="sm">{formatDateTime(startedAt ?? createdAt)}</Table.Td>
       <Table.Td ta="end">{durationMs === null ? '' : formatDuration(durationMs)}</Table.Td>
       <Table.Td ta="end" visibleFrom="sm">
@@ -147,6 +159,9 @@ function Row({ projectId, call }: { projectId: string; call: Call }) {
       </Table.Td>
       <Table.Td ta="end" visibleFrom="sm">
         {mos === null ? '' : formatNumber(mos)}
+      </Table.Td>
+      <Table.Td ta="end" visibleFrom="sm">
+        {call.cost && formatCost(call.cost)}
       </Table.Td>
     </Table.Tr>
   );

@@ -10,6 +10,8 @@ import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
+import { Today } from './Today.tsx';
+import { Waiting } from './Waiting.tsx';
 
 const texts = textsIn({
   en: {
@@ -63,6 +65,8 @@ async function progressOf(api: Api, projectId: string, mayReadProviders: boolean
   };
 }
 
+type Progress = Awaited<ReturnType<typeof progressOf>>;
+
 const STEPS = [
   { step: 'talk', to: '/projects/$projectId/talk', title: texts.talk, help: texts.talkHelp },
   { step: 'speech', to: '/projects/$projectId/settings', title: texts.speech, help: texts.speechHelp },
@@ -75,6 +79,7 @@ const STEPS = [
 export function HomePage() {
   const projectId = useProjectId();
   const api = useApi();
+  const mayRead = useScope('read');
   const mayReadProviders = useScope('keys:write');
   const project = useQuery({
     queryKey: ['project', projectId],
@@ -87,41 +92,50 @@ export function HomePage() {
   const error = project.error ?? progress.error;
   if (error && !(project.data && progress.data)) return <ErrorPage error={error} />;
   if (!project.data) return null;
+  const isSetUp = progress.data !== undefined && Object.values(progress.data).every((isDone) => isDone);
   return (
-    <Stack maw={760}>
+    <Stack>
       <Title order={1} size="h2">
         {project.data.name}
       </Title>
-      <Section title={texts.steps}>
-        <List spacing="md" center={false}>
-          {STEPS.map(({ step, to, title, help }) => {
-            const isDone = progress.data?.[step] === true;
-            return (
-              <List.Item
-                key={step}
-                icon={
-                  <ThemeIcon
-                    color={isDone ? 'green.9' : 'gray.7'}
-                    size="sm"
-                    radius="xl"
-                    role="img"
-                    aria-label={isDone ? texts.done : texts.open}
-                  >
-                    {isDone ? <CheckIcon /> : <DotFilledIcon />}
-                  </ThemeIcon>
-                }
-              >
-                <PageLink to={to} params={{ projectId }} fw={600}>
-                  {title}
-                </PageLink>
-                <Text size="sm" c="dimmed">
-                  {help}
-                </Text>
-              </List.Item>
-            );
-          })}
-        </List>
-      </Section>
+      {mayRead && <Waiting projectId={projectId} />}
+      {mayRead && <Today projectId={projectId} />}
+      {!isSetUp && <FirstSteps projectId={projectId} progress={progress.data} />}
     </Stack>
+  );
+}
+
+function FirstSteps({ projectId, progress }: { projectId: string; progress: Progress | undefined }) {
+  return (
+    <Section title={texts.steps}>
+      <List spacing="md" center={false}>
+        {STEPS.map(({ step, to, title, help }) => {
+          const isDone = progress?.[step] === true;
+          return (
+            <List.Item
+              key={step}
+              icon={
+                <ThemeIcon
+                  color={isDone ? 'green.9' : 'gray.7'}
+                  size="sm"
+                  radius="xl"
+                  role="img"
+                  aria-label={isDone ? texts.done : texts.open}
+                >
+                  {isDone ? <CheckIcon /> : <DotFilledIcon />}
+                </ThemeIcon>
+              }
+            >
+              <PageLink to={to} params={{ projectId }} fw={600}>
+                {title}
+              </PageLink>
+              <Text size="sm" c="dimmed">
+                {help}
+              </Text>
+            </List.Item>
+          );
+        })}
+      </List>
+    </Section>
   );
 }

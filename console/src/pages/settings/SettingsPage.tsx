@@ -1,4 +1,6 @@
 import { Stack, Tabs, Title } from '@mantine/core';
+import { lazyRouteComponent } from '@tanstack/react-router';
+import { Suspense } from 'react';
 
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
@@ -6,8 +8,10 @@ import { AuditLog } from './AuditLog.tsx';
 import { CallingHours } from './CallingHours.tsx';
 import { KeySection } from './KeySection.tsx';
 import { ProviderSection } from './ProviderSection.tsx';
-import { RateSection } from './RateSection.tsx';
 import { UsageSection } from './UsageSection.tsx';
+
+// Its form is as large as the rest of the page.
+const RateSection = lazyRouteComponent(() => import('./RateSection.tsx'), 'RateSection');
 
 const texts = textsIn({
   en: {
@@ -54,7 +58,9 @@ export function SettingsPage() {
           <CallingHours />
         </Tabs.Panel>
         <Tabs.Panel value="rates">
-          <RateSection />
+          <Suspense>
+            <RateSection />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="keys">
           <KeySection />

@@ -21,7 +21,7 @@ import type { ChangeKind } from '../pathway/differences.ts';
 import type { Findings } from '../pathway/findings.ts';
 import type { Graph, Position } from '../pathway/graph.ts';
 import classes from './canvas.module.css';
-import { type FlowNode, flowEdges, flowNodes } from './flowParts.ts';
+import { type FlowNode, flowEdges, flowNodes, type Traffic } from './flowParts.ts';
 import { type LineEdge, PathwayEdgeLine } from './PathwayEdgeLine.tsx';
 import { AnyNodeCard, PathwayNodeCard } from './PathwayNodeCard.tsx';
 
@@ -74,6 +74,8 @@ export interface PathwayCanvasProps {
   readonly activeNodeId?: string | undefined;
   readonly findings?: Findings;
   readonly marks?: ReadonlyMap<string, ChangeKind>;
+  /** Of nodes and edges, by id. */
+  readonly traffic?: ReadonlyMap<string, Traffic>;
   readonly selected?: ReadonlySet<string>;
   /** Without it nothing can be selected. @param change - Of the ids that are selected. */
   onSelect?(change: (selected: ReadonlySet<string>) => ReadonlySet<string>): void;
@@ -101,6 +103,7 @@ export function PathwayCanvas({
   activeNodeId,
   findings = NO_FINDINGS,
   marks = NO_MARKS,
+  traffic,
   selected = NONE_SELECTED,
   onSelect,
   edits,
@@ -112,8 +115,8 @@ export function PathwayCanvas({
   const isFar = useStore(({ transform: [, , zoom] }) => zoom < READABLE_ZOOM);
   const isDrag = useRef(false);
   const look = useMemo(
-    () => ({ findings, marks, selected, activeNodeId, isEditable }),
-    [findings, marks, selected, activeNodeId, isEditable],
+    () => ({ findings, marks, traffic, selected, activeNodeId, isEditable }),
+    [findings, marks, traffic, selected, activeNodeId, isEditable],
   );
   const [nodes, setNodes] = useState<FlowNode[]>(() => flowNodes(graph, look, []));
   useEffect(() => setNodes((previous) => flowNodes(graph, look, previous)), [graph, look]);

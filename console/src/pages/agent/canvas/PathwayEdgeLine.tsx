@@ -7,10 +7,13 @@ import type { Finding } from '../pathway/findings.ts';
 import { ANY_NODE, type GraphEdge } from '../pathway/graph.ts';
 import classes from './canvas.module.css';
 import { edgePath } from './edgePath.ts';
+import type { Traffic } from './flowParts.ts';
 
 /** Labels of edges from any node stand below it, where no node hides them. */
 const FIRST_LABEL = 32;
 const LABEL_GAP = 24;
+/** That the most taken edge has more than one never taken, in pixels. */
+const MOST_WIDTH = 5;
 
 const texts = textsIn({
   en: {
@@ -56,6 +59,7 @@ export type LineData = {
   readonly globalIndex: number | undefined;
   readonly severity: Finding['severity'] | undefined;
   readonly mark: ChangeKind | undefined;
+  readonly traffic: Traffic | undefined;
   onSelect: ((id: string) => void) | undefined;
 };
 export type LineEdge = Edge<LineData, 'line'>;
@@ -68,13 +72,13 @@ export const PathwayEdgeLine = memo(function PathwayEdgeLine({
   ...ends
 }: EdgeProps<LineEdge>) {
   if (!data) return null;
-  const { edge, lane, globalIndex, severity, mark, onSelect } = data;
+  const { edge, lane, globalIndex, severity, mark, traffic, onSelect } = data;
   const [path, middleX, middleY] = edgePath({ ...ends, lane });
   const [x, y] =
     globalIndex === undefined
       ? [middleX, middleY]
       : [ends.sourceX, ends.sourceY + FIRST_LABEL + globalIndex * LABEL_GAP];
-  const text = edgeText(edge);
+  const text = traffic ? [edgeText(edge), traffic.text].filter(Boolean).join(' · ') : edgeText(edge);
   return (
     <>
       <BaseEdge
@@ -84,6 +88,7 @@ export const PathwayEdgeLine = memo(function PathwayEdgeLine({
         data-selected={selected || undefined}
         data-global={edge.source === ANY_NODE || undefined}
         data-mark={mark}
+        {...(traffic && { style: { strokeWidth: 1 + MOST_WIDTH * traffic.share } })}
         interactionWidth={24}
       />
       {text !== undefined && (

@@ -16,6 +16,7 @@ import type { ChangeKind } from '../pathway/differences.ts';
 import { type Finding, worst } from '../pathway/findings.ts';
 import { type GraphNode, titleOf } from '../pathway/graph.ts';
 import classes from './canvas.module.css';
+import type { Traffic } from './flowParts.ts';
 
 const texts = textsIn({
   en: {
@@ -40,6 +41,7 @@ export type CardData = {
   readonly node: GraphNode;
   readonly findings: readonly Finding[];
   readonly mark: ChangeKind | undefined;
+  readonly traffic: Traffic | undefined;
   readonly isActive: boolean;
   readonly isConnectable: boolean;
 };
@@ -47,7 +49,7 @@ export type CardNode = Node<CardData, 'card'>;
 
 /** A node on the canvas. */
 export const PathwayNodeCard = memo(function PathwayNodeCard({ data, selected }: NodeProps<CardNode>) {
-  const { node, findings, mark, isActive, isConnectable } = data;
+  const { node, findings, mark, traffic, isActive, isConnectable } = data;
   const { name, Icon, color } = lookOf(node.type);
   const { prompt } = node.data;
   const severity = worst(findings);
@@ -89,7 +91,14 @@ export const PathwayNodeCard = memo(function PathwayNodeCard({ data, selected }:
         </span>
       </div>
       <div className={classes.title}>{titleOf(node)}</div>
-      {typeof prompt === 'string' && prompt !== '' && <div className={classes.prompt}>{prompt}</div>}
+      {traffic && (
+        <div className={classes.traffic} style={widthOf(traffic)}>
+          {traffic.text}
+        </div>
+      )}
+      {!traffic && typeof prompt === 'string' && prompt !== '' && (
+        <div className={classes.prompt}>{prompt}</div>
+      )}
       {node.type !== 'end' && (
         <Handle
           type="source"
@@ -148,3 +157,5 @@ function accent(color: string): CSSProperties {
   };
   return tones as CSSProperties;
 }
+
+const widthOf = ({ share }: Traffic) => ({ '--share': `${Math.round(100 * share)}%` }) as CSSProperties;

@@ -10,10 +10,19 @@ import type { AnyNodeCardNode, CardNode } from './PathwayNodeCard.tsx';
 
 export type FlowNode = CardNode | AnyNodeCardNode;
 
+/** How many came by a node or an edge. */
+export interface Traffic {
+  readonly text: string;
+  /** Of the most that came by one of them, 0 to 1. */
+  readonly share: number;
+}
+
 /** How a pathway is shown, beside what it is. */
 export interface Look {
   readonly findings: Findings;
   readonly marks: ReadonlyMap<string, ChangeKind>;
+  /** By id; undefined where it is not shown. */
+  readonly traffic: ReadonlyMap<string, Traffic> | undefined;
   readonly selected: ReadonlySet<string>;
   readonly activeNodeId: string | undefined;
   readonly isEditable: boolean;
@@ -50,13 +59,21 @@ export function flowEdges(
     selected: look.selected.has(edge.id),
     ariaLabel: describeEdge(edge, titles),
     domAttributes: { 'aria-roledescription': roles.edge },
-    markerEnd: { type: MarkerType.ArrowClosed, width: 18, height: 18, color: 'var(--edge)' },
+    markerEnd: {
+      type: MarkerType.ArrowClosed,
+      width: 18,
+      height: 18,
+      color: 'var(--edge)',
+      // An edge that many have taken is wide, its arrow is not.
+      ...(look.traffic && { markerUnits: 'userSpaceOnUse' }),
+    },
     data: {
       edge,
       lane: lanes.get(edge.id) ?? 0,
       globalIndex: edge.source === ANY_NODE ? global.indexOf(edge) : undefined,
       severity: worst(look.findings.get(edge.id) ?? NO_FINDINGS),
       mark: look.marks.get(edge.id),
+      traffic: look.traffic?.get(edge.id),
       onSelect,
     },
   }));
@@ -67,6 +84,7 @@ function card(node: GraphNode, look: Look, before: FlowNode | undefined): CardNo
     node,
     findings: look.findings.get(node.id) ?? NO_FINDINGS,
     mark: look.marks.get(node.id),
+    traffic: look.traffic?.get(node.id),
     isActive: node.id === look.activeNodeId,
     isConnectable: look.isEditable,
   };

@@ -1,0 +1,39 @@
+import type { paths } from '../../api/schema.d.ts';
+
+type Query = NonNullable<paths['/v1/projects/{projectId}/session-history']['get']['parameters']['query']>;
+
+export const CHANNELS = ['phone', 'chat', 'web'] as const satisfies Query['channel'][];
+
+/** The filters, as they stand in the page's address. */
+export interface SessionSearch {
+  /** A number, or `draft`. */
+  readonly release?: string | undefined;
+  readonly disposition?: string | undefined;
+  /** `true` or `false`. */
+  readonly success?: string | undefined;
+  readonly channel?: string | undefined;
+  /** ISO 8601. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** Words that were said. */
+  readonly q?: string | undefined;
+}
+
+/** Reads an address, which may have been written by hand. */
+export function readSessionSearch(search: Readonly<Record<string, unknown>>): SessionSearch {
+  const text = (name: string) =>
+    search[name] === undefined || search[name] === '' ? undefined : String(search[name]);
+  const moment = (name: string) => (Number.isNaN(Date.parse(text(name) ?? '')) ? undefined : text(name));
+  return {
+    release: text('release'),
+    disposition: text('disposition'),
+    success: text('success'),
+    channel: text('channel'),
+    from: moment('from'),
+    to: moment('to'),
+    q: text('q'),
+  };
+}
+
+/** The API's parameters, which refuses what an address has that it does not know. */
+export const sessionQueryOf = (search: SessionSearch) => search as Query;

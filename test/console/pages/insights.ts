@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import { expectAccessible, expectLightScripts, requiresChromium } from '../support/chromium.ts';
+import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
+
+const PHONE = { width: 390, height: 844 };
+/** Ended sessions are counted within 60 s. */
+const COUNTED_MS = 75_000;
+
+describe('Insights', requiresChromium, () => {
+  let own: ConsoleService;
+  let projectId: string;
+  let path: string;
+  let key: string;
+  beforeAll(async () => {
+    own = await sharedConsole();
+    ({ id: projectId } = await own.send('POST', '/v1/projects', { name: 'Counted' }));
+    path = `/v1/projects/${projectId}`;
+    ({ key } = await own.send('POST', `${path}/api-keys`, { name: 'test', kind: 'secret' }));
+  });
+
+  const send = (method: string, route: string, body?: unknown) => own.send(method, path + route, body, key);
+  const talk = async (sessionId: string) => {
+    for (const content of ['Hello', 'What does it cost?']) {
+      const messages = [{ role: 'user', content }];
+      await send('POST', '/chat/completions', { session_id: sessionId, messages, stream: false });
+    }
+    await send('POST', '/sessions/terminate', { session_id: sessionId });
+  };
+
+  test('Pages without a conversation say what will be there, and how it comes about', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}`);
+    await page.getByText('No conversation has ended today yet.').waitFor();
+    await page.getByRole('region', { name: 'First steps' }).waitFor();
+    await expectLightScripts(page);
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Cost: not measured' }).click();
+    await page.getByRole('link', { name: 'Set the rates' }).waitFor();
+    await page.getByLabel('Metric').selectOption('Conversations');
+    await page.getByText('No ended conversation in this time.').waitFor();
+    await page.getByRole('tab', { name: 'Funnel' }).click();
+    await page.getByText('went through the pathway').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('From the figures of today to one conversation behind a point, by mouse and by keys', async () => {
+    for (const sessionId of ['first', 'second']) await talk(sessionId);
+    await send('POST', '/agent/publish', { note: 'Other words' });
+    await talk('third');
+    const counted = async () => (await send('GET', '/insights?metric=sessions')).total.n;
+    await expect.poll(counted, { timeout: COUNTED_MS, interval: 1_000 }).toBe(3);
+
+    const { page, problems } = await own.open(`/projects/${projectId}`);
+    await page.getByRole('img', { name: 'Conversations by the hour' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Conversations: 3' }).click();
+    await page.getByLabel('Time').selectOption('The last 7 days');
+    await page.getByLabel('By', { exact: true }).selectOption('Release');
+    const plot = page.getByRole('img', { name: 'Conversations' });
+    await plot.waitFor();
+    await expectLightScripts(page);
+    await expectAccessible(page);
+    const table = page.getByRole('table', { name: 'Conversations' });
+    expect(await table.getByRole('columnheader').allInnerTexts()).toEqual([
+      'From (UTC)',
+      'Draft',
+      'Release 1',
+    ]);
+
+    await table.getByRole('link', { name: /^2: conversations of Draft/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('2 of 2').waitFor();
+    expect(await page.getByLabel('Release').inputValue()).toBe('draft');
+    await expectAccessible(page);
+    await page.goBack();
+    // The newest point is at the right end.
+    const { x = 0, y = 0, width = 0, height = 0 } = (await plot.locator('.u-over').boundingBox()) ?? {};
+    await page.mouse.move(x + width - 3, y + height * 0.1);
+    await page.mouse.click(x + width - 3, y + height * 0.1);
+    await page.getByText('2 of 2').waitFor();
+    await page.getByLabel('Release').selectOption('Release 1');
+    await page.getByText('1 of 1').waitFor();
+    await page
+      .getByRole('row', { name: /Chat.*Release 1/ })
+      .getByRole('link')
+      .click();
+    await page.getByRole('heading', { name: 'third' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('The funnel is drawn on the canvas, and stands in a table', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/insights?tab=funnel`);
+    await page.getByText('3 entered · 0 ended').waitFor();
+    await page.getByText('greeted · 3').waitFor();
+    await page.getByRole('row', { name: /^Greeting 3 0 0%/ }).waitFor();
+    await expectLightScripts(page);
+    await expectAccessible(page);
+    expect(problems).toEqual([]);
+  });
+
+  test('In Chinese, dark and on a telephone', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}`, {
+      locale: 'zh-TW',
+      colorScheme: 'dark',
+      viewport: PHONE,
+    });
+    const isNarrow = async () => {
+      await expectAccessible(page);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    };
+    const open = (page_: string) => page.goto(`${own.service.url}/console/projects/${projectId}/${page_}`);
+    await page.getByRole('link', { name: '對話數：3' }).waitFor();
+    await isNarrow();
+    await open('insights?metric=endReasons');
+    await page.getByRole('img', { name: '結束原因' }).waitFor();
+    await page.getByRole('button', { name: '篩選' }).click();
+    await page.getByLabel('結果分類').waitFor();
+    await isNarrow();
+    await open('insights?tab=funnel');
+    await page.getByText('進入 3 · 結束 0').waitFor();
+    await isNarrow();
+    await open('sessions');
+    await page.getByText('3 / 3').waitFor();
+    await isNarrow();
+    expect(problems).toEqual([]);
+  });
+});
