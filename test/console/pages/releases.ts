@@ -60,6 +60,36 @@ describe('Releases', requiresChromium, () => {
     expect(problems).toEqual([]);
   });
 
+  test('A kept release is given to a share of people, to more of them, and taken back', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/releases`);
+    await page.getByText('No rollout yet').waitFor();
+    await page.getByRole('button', { name: 'Start a rollout' }).click();
+    await page.getByLabel('Share of people, in percent').fill('20');
+    await page.getByRole('button', { name: 'Remove the guard' }).first().click();
+    await page.getByLabel('Limit').selectOption('at most');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Start the rollout' }).click();
+    await page.getByText('20% of people get release 2, the others release 1.').waitFor();
+    await page.getByText('With an error at most 5%').waitFor();
+    await page.getByText('No conversation on either release has ended yet.').waitFor();
+    expect((await own.send('GET', `${path}/rollouts`, undefined, key)).data[0]).toMatchObject({
+      percent: 20,
+      guards: [{ metric: 'error', max: 0.05 }],
+      onBad: 'rollback',
+      onGood: 'alert',
+    });
+    await page.getByLabel('Share of people, in percent').fill('50');
+    await page.getByRole('button', { name: 'Change the share' }).click();
+    await page.getByText('50% of people get release 2').waitFor();
+    await page.getByRole('button', { name: 'Roll back' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
+    await page.getByRole('row', { name: /^50% from release 1 to 2 Rolled back Decided by hand/ }).waitFor();
+    await page.getByRole('button', { name: /^Figures of the rollout of release 2/ }).click();
+    await page.getByRole('alert').getByText('Decided by hand').waitFor();
+    await expectAccessible(page);
+    expect(problems).toEqual([]);
+  });
+
   test('In Chinese, dark and on a telephone', async () => {
     const { page, problems } = await own.open(`/projects/${projectId}/releases?release=2`, {
       locale: 'zh-TW',

@@ -1,16 +1,19 @@
 import { Button, Modal, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, lazyRouteComponent } from '@tanstack/react-router';
+import { Suspense } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { agentQuery } from '../agent/agentQueries.ts';
-import { PublishForm } from './PublishForm.tsx';
-import { ReleaseDiff } from './ReleaseDiff.tsx';
 import { ReleaseList } from './ReleaseList.tsx';
+import { Rollouts } from './rollouts/Rollouts.tsx';
+
+const PublishForm = lazyRouteComponent(() => import('./PublishForm.tsx'), 'PublishForm');
+const ReleaseDiff = lazyRouteComponent(() => import('./ReleaseDiff.tsx'), 'ReleaseDiff');
 
 const route = getRouteApi('/projects/$projectId/releases');
 
@@ -55,13 +58,16 @@ export function ReleasesPage() {
         </Text>
       )}
       {release !== undefined && (
-        <ReleaseDiff
-          key={release}
-          projectId={projectId}
-          release={release}
-          compared={compared ?? release - 1}
-        />
+        <Suspense>
+          <ReleaseDiff
+            key={release}
+            projectId={projectId}
+            release={release}
+            compared={compared ?? Math.max(1, release - 1)}
+          />
+        </Suspense>
       )}
+      <Rollouts projectId={projectId} mayWrite={mayWrite} />
       <Section
         title={texts.list}
         description={texts.about}
@@ -70,7 +76,9 @@ export function ReleasesPage() {
         <ReleaseList projectId={projectId} mayWrite={mayWrite} />
       </Section>
       <Modal opened={isOpen} onClose={dialog.close} title={texts.dialog}>
-        <PublishForm projectId={projectId} onPublished={dialog.close} />
+        <Suspense>
+          <PublishForm projectId={projectId} onPublished={dialog.close} />
+        </Suspense>
       </Modal>
     </Stack>
   );
