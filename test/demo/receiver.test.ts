@@ -10,6 +10,7 @@ const BODY = JSON.stringify({
   sessionId: 's',
   projectId: 'p',
   channel: 'phone',
+  release: 'draft',
   occurredAt: '2026-03-14T09:26:53.589Z',
   deliveryId: 'd',
 });

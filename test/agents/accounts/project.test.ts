@@ -14,6 +14,7 @@ test('A new project has limits, quotas and no usage report unless it is told oth
     callLimits: NEW_PROJECT_CALL_LIMITS,
     quotas: DEFAULT_QUOTAS,
     callingHours: NEW_PROJECT_CALLING_HOURS,
+    reviewRules: [],
   });
   expect(NEW_PROJECT_CALL_LIMITS).toMatchObject({
     ownCountriesOnly: true,

@@ -187,7 +187,7 @@ describe('Methods', () => {
     for (const path of paths) {
       const methods = operations.filter((one) => one.path === path).map(({ method }) => method);
       // On these paths the other methods are for the session or the test case with that id.
-      const named = /\/session(s)?\/(search|terminate)$/.test(path)
+      const named = /\/session(s)?\/(search|terminate)$|\/session-history\/analyze$/.test(path)
         ? ['GET']
         : path.endsWith('/test-cases/from-session')
           ? ['GET', 'PUT', 'PATCH', 'DELETE']

@@ -95,6 +95,7 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
       callLimits: { ...NO_CALL_LIMITS, maxCallsPerHour: 7 },
       quotas: DEFAULT_QUOTAS,
       callingHours: null,
+      reviewRules: [],
       ...at,
     });
     const callLimits = { blockedPrefixes: ['+1900'] };

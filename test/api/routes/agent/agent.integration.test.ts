@@ -50,6 +50,10 @@ const FULL = {
   shareCallerNumber: false,
   notUnderstood: { transferTo: '+886212345678' },
   optOut: { detect: false, confirm: 'Goodbye, {{ name }}.' },
+  analysis: {
+    summary: true,
+    dispositions: [{ value: 'booked', description: 'They booked a table.', success: true }],
+  },
   disclosures: [DISCLOSURE, { ...DISCLOSURE, id: 'who-else', direction: 'inbound' }],
   recording: { inbound: false, outbound: true },
   sessionIdleMinutes: 45,
@@ -94,6 +98,7 @@ describe('The agent', () => {
       notUnderstood: null,
       optOut: null,
       disclosures: null,
+      analysis: null,
       recording: { inbound: true, outbound: true },
       sessionIdleMinutes: null,
       speech: null,
