@@ -50,7 +50,7 @@ export function caseFromSession(
   if (steps.length === 0)
     throw invalid(
       'nothing_to_play',
-      'The person said nothing in this session, so that there is nothing to play',
+      `The person said nothing in session ${sessionId}, so that there is nothing to play`,
     );
   const own = {
     name: `Session ${sessionId}`,

@@ -119,6 +119,11 @@ describe('Sessions', () => {
       },
     });
     expect((await call(project, 'GET', '/test-cases')).body.data).toEqual([]);
+    await call(project, 'POST', '/sessions', { session_id: 'silent' });
+    expect(await make({ sessionIds: ['a', 'silent'] })).toMatchObject({
+      status: 400,
+      body: { code: 'nothing_to_play', error: expect.stringContaining('silent') },
+    });
     expect(await make({ sessionIds: ['a', 'b', 'a'] })).toMatchObject({
       status: 201,
       body: { data: [{ name: 'Session a' }, { name: 'Session b' }] },
