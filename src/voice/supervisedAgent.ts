@@ -80,6 +80,9 @@ export class SupervisedAgent {
         break;
       case 'takeover':
         this.#takeOver(control.isTakenOver);
+        break;
+      default:
+        control satisfies never;
     }
   }
 
