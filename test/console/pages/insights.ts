@@ -98,6 +98,28 @@ describe('Insights', requiresChromium, () => {
     expect(problems).toEqual([]);
   });
 
+  test('An alert is made, changed and deleted', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/insights?tab=alerts`);
+    await page.getByText('No alert yet.').waitFor();
+    await page.getByRole('button', { name: 'Create an alert' }).click();
+    await page.getByLabel('Name').fill('Few successes');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save the alert' }).click();
+    await page.getByRole('row', { name: /^Few successes Success below 80% within 60 min OK/ }).waitFor();
+    await page.getByRole('button', { name: 'Edit Few successes' }).click();
+    await page.getByLabel('Fires').selectOption('above');
+    await page.getByLabel('Bound').fill('90');
+    await page.getByRole('button', { name: 'Save the alert' }).click();
+    await page.getByRole('row', { name: /Success above 90% within 60 min/ }).waitFor();
+    const [alert] = (await send('GET', '/alerts')).data;
+    expect(alert).toMatchObject({ metric: 'success', above: 0.9, minCount: 20, webhook: null });
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Delete Few successes' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No alert yet.').waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('In Chinese, dark and on a telephone', async () => {
     const { page, problems } = await own.open(`/projects/${projectId}`, {
       locale: 'zh-TW',

@@ -32,8 +32,8 @@ describe('Reviews', requiresChromium, () => {
     await page.getByText('Nothing waits for review.').waitFor();
     await expectLightScripts(page);
     await page.getByRole('tab', { name: 'What is queued' }).click();
-    await page.getByLabel('By chance', { exact: true }).check();
-    await page.getByLabel('By chance: share in percent').fill('100');
+    await page.getByLabel('At random', { exact: true }).check();
+    await page.getByLabel('At random: share in percent').fill('100');
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Save the rules' }).click();
     await page.getByText('The rules are saved.').waitFor();

@@ -7,13 +7,14 @@ import { InsightFilters } from './InsightFilters.tsx';
 import { type InsightSearch, TABS } from './insightSearch.ts';
 
 const Figures = lazyRouteComponent(() => import('./Figures.tsx'), 'Figures');
+const AlertsTab = lazyRouteComponent(() => import('./alerts/AlertsTab.tsx'), 'AlertsTab');
 const FunnelView = lazyRouteComponent(() => import('./FunnelView.tsx'), 'FunnelView');
 
 const route = getRouteApi('/projects/$projectId/insights');
 
 const texts = textsIn({
-  en: { title: 'Insights', figures: 'Figures', funnel: 'Funnel' },
-  'zh-TW': { title: '洞察', figures: '數據', funnel: '漏斗' },
+  en: { title: 'Insights', figures: 'Figures', funnel: 'Funnel', alerts: 'Alerts' },
+  'zh-TW': { title: '洞察', figures: '數據', funnel: '漏斗', alerts: '警示' },
 });
 
 /** What all conversations come to: metrics over time, and the way through the pathway. */
@@ -29,7 +30,7 @@ export function InsightsPage() {
       <Title order={1} size="h2">
         {texts.title}
       </Title>
-      <InsightFilters projectId={projectId} search={search} onChange={change} />
+      {tab !== 'alerts' && <InsightFilters projectId={projectId} search={search} onChange={change} />}
       <Tabs
         value={tab}
         onChange={(value) => change({ tab: TABS.find((one) => one === value) })}
@@ -48,6 +49,9 @@ export function InsightsPage() {
           </Tabs.Panel>
           <Tabs.Panel value="funnel">
             <FunnelView projectId={projectId} search={search} />
+          </Tabs.Panel>
+          <Tabs.Panel value="alerts">
+            <AlertsTab projectId={projectId} />
           </Tabs.Panel>
         </Suspense>
       </Tabs>

@@ -113,12 +113,15 @@ const COUNTS: readonly Metric[] = [
   'endReasons',
 ];
 
+/** Whether its values are 0 to 1. */
+export const isShare = (metric: Metric): boolean => SHARES.includes(metric);
+
 /** Whether the metric adds up, so that it is 0 where there is nothing. */
 export const isCount = (metric: Metric): boolean => COUNTS.includes(metric);
 
 /** A value of the metric in its unit. @param currency - Of the rates. */
 export function formatMetric(metric: Metric, value: number, currency: string | undefined): string {
-  if (SHARES.includes(metric)) return formatPercent(value);
+  if (isShare(metric)) return formatPercent(value);
   if (metric === 'duration') return formatTook(value);
   if (metric === 'latency' || metric === 'latencyP95') return formatLatency(value);
   if (metric === 'cost' && currency !== undefined) return formatCost({ total: value, currency });

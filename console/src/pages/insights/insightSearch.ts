@@ -60,7 +60,7 @@ export const GROUPS = [
 export const INTERVALS = ['hour', 'day', 'week'] as const satisfies Interval[];
 /** Days of a range that ends now. */
 export const RANGES = [1, 7, 30, 90] as const;
-export const TABS = ['figures', 'funnel'] as const;
+export const TABS = ['figures', 'funnel', 'alerts'] as const;
 
 const DEFAULT_DAYS = 30;
 export const INTERVAL_MS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;

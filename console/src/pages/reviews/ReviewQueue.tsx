@@ -9,7 +9,7 @@ import { formatDateTime, formatNumber } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { textsIn } from '../../texts.ts';
 import { ReviewForm } from './ReviewForm.tsx';
-import { reasonTexts, reviewsQuery } from './reviewData.ts';
+import { reviewsQuery } from './reviewData.ts';
 
 const texts = textsIn({
   en: {
@@ -82,7 +82,7 @@ export function ReviewQueue({ projectId, mayWrite }: { projectId: string; mayWri
                 active={place === index}
                 aria-current={place === index}
                 label={`${formatDateTime(startedAt)} · ${codeText('channel', channel)}`}
-                description={why.map((reason) => reasonTexts[reason]).join(', ')}
+                description={why.map((reason) => codeText('reviewReason', reason)).join(', ')}
                 // Over the color of the chosen one, the dimmed text of the others is too pale.
                 styles={{ description: { color: 'var(--mantine-color-text)', opacity: 1 } }}
                 onClick={() => setChosen(place)}
@@ -104,7 +104,7 @@ export function ReviewQueue({ projectId, mayWrite }: { projectId: string; mayWri
           <Stack gap="sm">
             <Group gap="xs">
               {session.why.map((reason) => (
-                <Badge key={reason}>{reasonTexts[reason]}</Badge>
+                <Badge key={reason}>{codeText('reviewReason', reason)}</Badge>
               ))}
             </Group>
             <ReviewForm

@@ -5,8 +5,9 @@ import { type FormEvent, useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
+import { codeText } from '../../codes/codeText.ts';
 import { textsIn } from '../../texts.ts';
-import { REASONS, type Reason, reasonTexts } from './reviewData.ts';
+import { REASONS, type Reason } from './reviewData.ts';
 
 type Rules =
   paths['/v1/projects/{projectId}']['get']['responses'][200]['content']['application/json']['reviewRules'];
@@ -77,7 +78,7 @@ function RulesForm({ projectId, rules, mayWrite }: { projectId: string; rules: R
         return (
           <Group key={reason} justify="space-between" mih={36}>
             <Checkbox
-              label={reasonTexts[reason]}
+              label={codeText('reviewReason', reason)}
               checked={percent !== undefined}
               disabled={!mayWrite}
               onChange={(event) =>
@@ -86,7 +87,7 @@ function RulesForm({ projectId, rules, mayWrite }: { projectId: string; rules: R
             />
             {percent !== undefined && (
               <NumberInput
-                aria-label={texts.percent(reasonTexts[reason])}
+                aria-label={texts.percent(codeText('reviewReason', reason))}
                 value={percent}
                 min={0.01}
                 max={ALL}

@@ -2,9 +2,9 @@ import { Table, Text } from '@mantine/core';
 
 import { formatNumber } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
-import { formatMetric, metricTexts } from '../../insights/insightData.ts';
+import { formatMetric, isShare, metricTexts } from '../../insights/insightData.ts';
 import { releaseText } from '../releaseData.ts';
-import { type ArmFigure, isShare, ROLLOUT_METRICS, type Rollout, type RolloutMetric } from './rolloutData.ts';
+import { type ArmFigure, ROLLOUT_METRICS, type Rollout, type RolloutMetric } from './rolloutData.ts';
 import classes from './rollouts.module.css';
 
 const texts = textsIn({

@@ -16,9 +16,9 @@ import { type FormEvent, useState } from 'react';
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import { textsIn } from '../../../texts.ts';
-import { metricTexts } from '../../insights/insightData.ts';
+import { isShare, metricTexts } from '../../insights/insightData.ts';
 import { releasesQuery, releaseText, useRefreshAgent } from '../releaseData.ts';
-import { isShare, ROLLOUT_METRICS, type RolloutMetric } from './rolloutData.ts';
+import { ROLLOUT_METRICS, type RolloutMetric } from './rolloutData.ts';
 
 const texts = textsIn({
   en: {

@@ -7,10 +7,10 @@ import { ConfirmButton } from '../../../components/ConfirmButton.tsx';
 import { formatDateTime, formatNumber } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { COLON, SEMICOLON, textsIn } from '../../../texts.ts';
-import { metricTexts, ratesQuery } from '../../insights/insightData.ts';
+import { isShare, metricTexts, ratesQuery } from '../../insights/insightData.ts';
 import { useRefreshAgent } from '../releaseData.ts';
 import { ArmTable, armText } from './ArmTable.tsx';
-import { type Guard, isShare, type Rollout, rolloutQuery, rolloutTexts } from './rolloutData.ts';
+import { type Guard, type Rollout, rolloutQuery, rolloutTexts } from './rolloutData.ts';
 
 const texts = textsIn({
   en: {

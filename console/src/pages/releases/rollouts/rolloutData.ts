@@ -28,18 +28,6 @@ export const ROLLOUT_METRICS = [
   'cost',
 ] as const satisfies RolloutMetric[];
 
-const SHARES: readonly RolloutMetric[] = [
-  'success',
-  'evaluation',
-  'answered',
-  'error',
-  'toolFailures',
-  'transfers',
-];
-
-/** Whether its values are 0 to 1. */
-export const isShare = (metric: RolloutMetric): boolean => SHARES.includes(metric);
-
 export const rolloutTexts = textsIn({
   en: {
     statuses: { running: 'Running', promoted: 'Promoted', rolled_back: 'Rolled back', ended: 'Ended' },
