@@ -678,7 +678,7 @@ CREATE INDEX calls_of_session ON calls (project_id, session_id);
 CREATE INDEX calls_unsettled ON calls (id) WHERE NOT settled;
 -- Protects against a second call to the number where its lock fails.
 CREATE UNIQUE INDEX calls_one_live_outbound ON calls (project_id, to_number)
-  WHERE direction = 'outbound' AND status IN ('queued', 'dialing', 'ringing', 'in_progress');
+  WHERE direction = 'outbound' AND NOT is_test AND status IN ('queued', 'dialing', 'ringing', 'in_progress');
 -- The calls that hold slots of their project and trunk, from which lost counts are rebuilt.
 CREATE INDEX calls_live ON calls (project_id, trunk_id) WHERE status IN ('dialing', 'ringing', 'in_progress');
 CREATE INDEX calls_queued_of_campaign ON calls (campaign_id) WHERE campaign_id IS NOT NULL AND status = 'queued';
@@ -1249,6 +1249,8 @@ CREATE TABLE test_run_cases (
   run_id uuid NOT NULL REFERENCES test_runs ON DELETE CASCADE,
   position integer NOT NULL,
   test_case_id uuid,
+  -- The contact of a campaign that is rehearsed.
+  contact_id uuid,
   name text NOT NULL,
   channel text NOT NULL,
   definition json NOT NULL,

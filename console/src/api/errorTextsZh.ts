@@ -136,6 +136,7 @@ export const ERROR_TEXTS_ZH: Readonly<Record<string, string>> = {
   outside_calling_hours: '現在不在可撥時段內。',
   campaign_state: '外撥活動目前的狀態不允許此操作。',
   campaign_not_startable: '外撥活動無法開始。',
+  no_contacts: '外撥活動沒有待撥打的聯絡人。',
   campaign_full: '外撥活動的聯絡人已達 1,000,000 位。',
   not_before_too_late: '預定時間太晚。',
   call_ended: '通話已結束。',

@@ -75,6 +75,7 @@ export const CODE_TEXTS_EN = {
     invalid_number: 'Number does not exist',
     failed: 'Failed',
     canceled: 'Canceled',
+    opt_out: 'Asked for no more calls',
   },
   skipReason: {
     missing_number: 'No number',

@@ -77,6 +77,7 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     invalid_number: '空號',
     failed: '失敗',
     canceled: '已取消',
+    opt_out: '要求不再來電',
   },
   skipReason: {
     missing_number: '沒有號碼',

@@ -28,6 +28,7 @@ import { trunkRoutes } from './calls/trunks.ts';
 import { campaignRoutes } from './campaigns/campaigns.ts';
 import { contactRoutes } from './campaigns/contacts.ts';
 import { importRoutes } from './campaigns/imports.ts';
+import { campaignRehearsalRoute } from './campaigns/rehearsal.ts';
 import { reportRoute } from './campaigns/report.ts';
 import { campaignTransitionRoutes } from './campaigns/transitions.ts';
 import { consolePages } from './console.ts';
@@ -121,6 +122,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   supervisionRoutes,
   campaignRoutes,
   campaignTransitionRoutes,
+  campaignRehearsalRoute,
   contactRoutes,
   importRoutes,
   reportRoute,

@@ -49,12 +49,13 @@ export class CallPlaces {
   async renew(call: Call, channels: readonly TrunkChannel[]): Promise<void> {
     const { direction, projectId, toNumber, id } = call;
     const { lock, limiter } = this.#deps;
-    if (direction === 'outbound' && !(await lock.renew(projectId, toNumber, id))) {
+    const { countsUsage } = callPolicy(call);
+    if (countsUsage && direction === 'outbound' && !(await lock.renew(projectId, toNumber, id))) {
       // Lost with a failover of Redis.
       await lock.acquire(projectId, toNumber, id);
     }
     for (const channel of channels) await channel.renew();
-    if (callPolicy(call).countsUsage) await limiter.renewSlot(call);
+    if (countsUsage) await limiter.renewSlot(call);
   }
 
   /** Releases all places of a call. Idempotent; it never rejects. */

@@ -189,6 +189,7 @@ function inboundCallOf(
   traceparent: string | undefined,
 ): Call {
   const { projectId, fromNumber, trunk, sipCallId, test } = inbound;
+  const direction = test?.direction ?? 'inbound';
   const now = new Date(clock.now()).toISOString();
   return newCall({
     id: callId,
@@ -196,7 +197,7 @@ function inboundCallOf(
     sessionId: session.sessionId,
     instanceId: session.instanceId,
     release: session.release,
-    direction: 'inbound',
+    direction,
     status: 'ringing',
     fromNumber,
     toNumber: number.number,
@@ -211,7 +212,7 @@ function inboundCallOf(
       dynamicVariables: variablesOf(inbound, number),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
-    disclosures: number.media ? [] : dueDisclosures(agent.disclosures, 'inbound'),
+    disclosures: number.media ? [] : dueDisclosures(agent.disclosures, direction),
     createdAt: now,
     startedAt: now,
     nodeId: calls.nodeId,

@@ -1,12 +1,15 @@
 import type { SessionTest } from '../../engine/session/session.ts';
+import type { Call } from '../call.ts';
 import type { PhoneNumber } from '../numbers/phoneNumber.ts';
 import type { TRUNK_CODECS } from '../trunks/trunk.ts';
 
-/** A call of a simulated caller to a project's agent, over no trunk and to no number. */
+/** A call between a simulated person and a project's agent, over no trunk and to no number. */
 export interface TestCall {
   readonly projectId: string;
   readonly callId: string;
   readonly sessionId: string;
+  /** Over the wire the simulated person always calls; an outbound one is to the agent as if the agent had called. */
+  readonly direction: Call['direction'];
   readonly codec: (typeof TRUNK_CODECS)[number];
   readonly variables: Readonly<Record<string, unknown>>;
   /** The test that the call's session belongs to. */

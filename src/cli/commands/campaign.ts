@@ -6,6 +6,7 @@ import { type CampaignRunOptions, countsOf, startCampaign, watchCampaign } from 
 import { type CliContext, EXIT, type ExitCode } from '../command.ts';
 import { ofProject, openProject, type ProjectOptions } from '../projectSession.ts';
 import { table } from '../table.ts';
+import { runData } from './test.ts';
 
 const CHANGES = {
   pause: 'place no further call; calls in progress go on',
@@ -35,6 +36,17 @@ export function campaignCommands(
               ...campaigns.map((one) => [one.id, statusOf(one), countsOf(one), one.name]),
             ]),
       );
+    });
+
+  ofProject(group.command('rehearse'))
+    .description('play some contacts with simulated people; nobody is called')
+    .argument('<id>', 'id of the campaign, from "campaign list"')
+    .requiredOption('--contacts <n>', 'how many contacts are played', Number)
+    .action(async (id: string, { contacts, ...options }: ProjectOptions & { contacts: number }) => {
+      const { api, path, connection, show } = await openProject(context, options);
+      const url = `${path}/campaigns/${encodeURIComponent(id)}/rehearse`;
+      const { data } = parseResponse(runData, await api.request('POST', url, { contacts }), connection);
+      show(data, () => `Started test run ${data.id} with ${data.cases.length} contacts.\n`);
     });
 
   for (const [change, description] of Object.entries(CHANGES)) {

@@ -15,7 +15,7 @@ const POLL_MS = 500;
 const DEFAULT_FOLDER = 'callway-tests';
 
 const suiteData = z.object({ id: z.string(), name: z.string() });
-const runData = z.object({ data: testRun });
+export const runData = z.object({ data: testRun });
 
 interface RunOptions extends ProjectOptions {
   readonly repeat?: number;

@@ -2,7 +2,8 @@ import type { Assertion } from '../../agents/testSuites/assertion.ts';
 
 /** Whether an assertion held, and what was seen. */
 export interface Verdict {
-  readonly type: Assertion['type'];
+  /** `outcome`: what a contact's call came to. */
+  readonly type: Assertion['type'] | 'outcome';
   readonly passed: boolean;
   /** The words, value or number that decided it. */
   readonly seen: unknown;

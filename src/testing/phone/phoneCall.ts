@@ -4,7 +4,7 @@ import type { Interruption } from '../play/channel.ts';
 import { type CallerVoice, SOFT_EDGE_MS } from '../simulator/callerVoice.ts';
 import type { HeardSpeech } from '../simulator/heardSpeech.ts';
 import { StreamClosedError } from '../simulator/listener.ts';
-import { onLine } from '../simulator/sounds.ts';
+import { beep, onLine } from '../simulator/sounds.ts';
 import type { Line } from './line.ts';
 import type { SessionRecord } from './sessionRecord.ts';
 
@@ -17,6 +17,8 @@ const SETTLE_MS = 600;
 /** Shorter pauses are part of a sentence. */
 const GAP_MS = 200;
 const POLL_MS = 200;
+/** The tone of an answering machine. */
+const BEEP_MS = 500;
 /** The wait after a turn without words. */
 const WORDLESS_MS = 4_000;
 /** An agent that goes on for this long was not interrupted. */
@@ -83,13 +85,20 @@ export class PhoneCall {
    * Says it to its end, or goes on with words by which the agent was just interrupted.
    *
    * @param turn - Decides what noise is behind the words.
+   * @param how - `thenBeeps`: the tone of an answering machine follows.
    */
-  async say(text: string, turn: number, isInterruption: boolean): Promise<SpokenSince> {
+  async say(
+    text: string,
+    turn: number,
+    { isInterruption = false, thenBeeps = false }: { isInterruption?: boolean; thenBeeps?: boolean },
+  ): Promise<SpokenSince> {
     const begun = isInterruption ? this.#interrupting : undefined;
     this.#interrupting = undefined;
     const spoken = await (begun ?? this.#speak(await this.#synthesize(text), turn).ended);
-    this.#parts.heard.forget();
-    return spoken;
+    const { heard, line } = this.#parts;
+    const tone = thenBeeps && (await this.#speak(beep(BEEP_MS, line.stream.info.sampleRateHz), turn).ended);
+    heard.forget();
+    return tone ? { ...spoken, endMs: tone.endMs } : spoken;
   }
 
   /** @returns When the last digit was sent. */

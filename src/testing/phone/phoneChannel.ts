@@ -14,6 +14,8 @@ export interface PhoneChannelDeps {
   /** Calls the agent. @throws {LineRefusedError} */
   readonly call: (signal: AbortSignal) => Promise<PhoneCall>;
   readonly record: SessionRecord;
+  /** True for a person who is called: they speak before they listen. */
+  readonly speaksFirst: boolean;
 }
 
 /** Talks to the agent by voice and keys. What the agent said is read from its session. */
@@ -34,6 +36,7 @@ export class PhoneChannel implements PlayChannel {
       this.#endedBy = 'agent';
       return undefined;
     }
+    if (this.#deps.speaksFirst) return undefined;
     await this.#call.listen({ sinceMs: 0, patienceMs: GREETING_MS, interruption });
     return await this.#exchange(0, undefined, {});
   }
@@ -49,7 +52,10 @@ export class PhoneChannel implements PlayChannel {
     switch (action.kind) {
       case 'say':
       case 'interrupt': {
-        const spoken = await call.say(action.text, turn, action.kind === 'interrupt');
+        const spoken = await call.say(action.text, turn, {
+          isInterruption: action.kind === 'interrupt',
+          thenBeeps: action.kind === 'say' && action.thenBeeps,
+        });
         await call.listen({ sinceMs: spoken.endMs, patienceMs: ANSWER_MS, interruption });
         return await this.#exchange(turn, action.text, spoken);
       }

@@ -3,6 +3,8 @@ import type { TestCall } from '../../calls/setup/testCall.ts';
 import type { Impairment } from '../../media/transport/packetIo.ts';
 import type { TextToSpeech } from '../../models/ports/textToSpeech.ts';
 import { type PlayDeps, type Played, type PlayRequest, runPlay } from '../play/runPlay.ts';
+import { isAnswering } from '../rehearsal/callee.ts';
+import { judgeContact, playContact, unansweredContact } from '../rehearsal/playContact.ts';
 import { backgroundNoise } from '../simulator/backgroundNoise.ts';
 import { CallerVoice } from '../simulator/callerVoice.ts';
 import { HeardSpeech } from '../simulator/heardSpeech.ts';
@@ -37,11 +39,13 @@ export async function playPhone(
   signal: AbortSignal,
 ): Promise<Played> {
   const { projectId, sessionId, releaseId, draft, definition } = play;
-  const { toolMocks, allowRealTools, phone } = definition;
+  const { toolMocks, allowRealTools, phone, callee } = definition;
+  if (callee && !isAnswering(callee)) return unansweredContact(callee, definition.variables ?? {});
   const call: TestCall = {
     projectId,
     sessionId,
     callId: deps.makeId(),
+    direction: callee ? 'outbound' : 'inbound',
     codec: phone?.codec ?? DEFAULT_CODEC,
     variables: definition.variables ?? {},
     test: { releaseId, toolMocks, allowRealTools },
@@ -51,12 +55,17 @@ export async function playPhone(
   const channel = new PhoneChannel({
     call: (dialing) => openCall(deps, play, call, record, dialing),
     record,
+    speaksFirst: callee !== undefined,
   });
   const onAbort = () => void channel.close(signal.reason).catch(() => undefined);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    const outcome = await runPlay(deps, play, channel, signal);
-    return { ...outcome, recordingKey: await record.recordingKey() };
+    const outcome = callee
+      ? await playContact(channel, callee, signal)
+      : await runPlay(deps, play, channel, signal);
+    const ended = await record.endedCall();
+    const judged = callee && judgeContact(callee, ended, record.hasOptedOut);
+    return { ...outcome, ...judged, recordingKey: ended?.recording?.key ?? undefined };
   } finally {
     signal.removeEventListener('abort', onAbort);
     await channel.close(new Error('the play is over'));

@@ -87,15 +87,20 @@ export class SessionRecord {
     return answered ? Math.max(0, Math.round(atMs - Date.parse(answered.at))) : 0;
   }
 
-  /** @returns Key of the recording once it is stored; undefined where there is none. */
-  async recordingKey(): Promise<string | undefined> {
+  /** Whether the agent has understood that the person wants no more calls, as of the last reading. */
+  get hasOptedOut(): boolean {
+    return (this.#detail?.events ?? []).some(({ type }) => type === 'opt_out');
+  }
+
+  /** @returns The call once it has ended and its recording is stored; undefined where there is none. */
+  async endedCall(): Promise<Call | undefined> {
     const { projectId, callId } = this.#call;
     let call: Call | undefined;
     await this.#poll(async () => {
       call = await this.#deps.calls.find(projectId, callId);
       return !call || (call.endedAt !== null && (call.answeredAt === null || isRecordingFinal(call)));
     });
-    return call?.recording?.key ?? undefined;
+    return call;
   }
 
   async #poll(isDone: () => Promise<boolean>): Promise<void> {

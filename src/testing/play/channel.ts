@@ -1,7 +1,12 @@
 import type { Exchange, Observation } from './observation.ts';
 
 export type CallerAction =
-  | { readonly kind: 'say'; readonly text: string }
+  | {
+      readonly kind: 'say';
+      readonly text: string;
+      /** An answering machine's tone follows; on the phone alone. */
+      readonly thenBeeps?: boolean;
+    }
   | { readonly kind: 'interrupt'; readonly text: string }
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'wait'; readonly durationMs: number }

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/values/clock.ts';
 import { executionMode, type ModelChoice } from '../../engine/turn/turnContext.ts';
 import { judgeAssertion } from '../assertions/assertions.ts';
 import { askJudge } from '../assertions/judge.ts';
+import type { RehearsalOutcome } from '../rehearsal/callee.ts';
 import type { PlayedDefinition } from '../runs/testRunStore.ts';
 import type { PlayChannel } from './channel.ts';
 import { type PlayOutcome, playCase } from './playCase.ts';
@@ -28,6 +29,8 @@ export interface Played extends PlayOutcome {
   readonly session?: PlayedSession | undefined;
   /** The key of the call's recording; undefined for a chat. */
   readonly recordingKey?: string | undefined;
+  /** What the call of a campaign's contact came to. */
+  readonly outcome?: RehearsalOutcome | undefined;
 }
 
 export interface PlayDeps {

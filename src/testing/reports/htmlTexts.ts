@@ -43,6 +43,10 @@ const SAID_ZH: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/^(\S+) was not called$/, '未呼叫 $1'],
   [/^it was called with others$/, '以其他引數呼叫了工具'],
   [/^the agent said nothing$/, '代理沒有說話'],
+  [/^A person answered$/, '有人接聽'],
+  [/^A person asked for no more calls$/, '接聽者要求不再來電'],
+  [/^An answering machine answered$/, '答錄機接聽'],
+  [/^No call was placed$/, '未撥出電話'],
   [/^the agent was not interrupted$/, '代理沒有被打斷'],
   [/^The model gave no verdict\.$/, '模型沒有作出判定。'],
   [

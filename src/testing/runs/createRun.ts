@@ -84,10 +84,10 @@ export async function createRun(stores: CreateRunStores, wanted: WantedRun): Pro
     endedAt: null,
   };
   const plays = Array.from({ length: repeat }, (_, index) =>
-    cases.map(({ testCaseId, name }, position) => ({
+    cases.map(({ testCaseId, contactId, name }, position) => ({
       position,
       index,
-      seed: seedOf(seed, testCaseId ?? name, index),
+      seed: seedOf(seed, testCaseId ?? contactId ?? name, index),
     })),
   ).flat();
   await stores.testRuns.insert({ run, cases, plays });

@@ -8,6 +8,7 @@ import type { Again, ClaimedWork } from '../../work/work.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import { LineRefusedError } from '../phone/line.ts';
 import type { Played, PlayRequest } from '../play/runPlay.ts';
+import { isAnswering } from '../rehearsal/callee.ts';
 import { MAX_CONCURRENCY, type PlayStatus, type RunStatus } from './testRun.ts';
 import type { ClaimedPlay, PlayedDefinition, PlayResult, TestRunStore } from './testRunStore.ts';
 
@@ -120,6 +121,7 @@ async function attemptPlay(
   const { testRuns, releases, makeId, onError } = deps;
   const { projectId, releaseId } = run;
   const sessionId = makeId();
+  const isCalled = definition.channel === 'phone' && (!definition.callee || isAnswering(definition.callee));
   try {
     const release = await releases.find(projectId, releaseId);
     if (!release) throw new Error(`release ${releaseId} does not exist`);
@@ -131,8 +133,9 @@ async function attemptPlay(
     return {
       status: outcome.verdicts.every(({ passed }) => passed) ? 'passed' : 'failed',
       result: {
-        ...(session || definition.channel === 'phone' ? { sessionId } : {}),
+        ...(session || isCalled ? { sessionId } : {}),
         recordingKey,
+        outcome: outcome.outcome,
         ...result,
       },
     };
@@ -142,7 +145,7 @@ async function attemptPlay(
     return {
       status: 'error',
       result: {
-        ...(definition.channel === 'phone' && !(error instanceof LineRefusedError) ? { sessionId } : {}),
+        ...(isCalled && !(error instanceof LineRefusedError) ? { sessionId } : {}),
         error: messageOf(reason),
         verdicts: [],
         latenciesMs: [],

@@ -1,4 +1,5 @@
 import { toReleaseName } from '../../base/values/releaseName.ts';
+import { REHEARSAL_OUTCOMES, type RehearsalOutcome } from '../rehearsal/callee.ts';
 import type { CaseStatus, Play, PlayedCase, PlayStatus, Summary, TestRun } from './testRun.ts';
 import type { RunDetail, StoredPlay } from './testRunStore.ts';
 
@@ -22,9 +23,7 @@ export function showRun(
 ): TestRun {
   const byCase = cases.map((): StoredPlay[] => []);
   for (const play of plays) byCase[play.position]?.push(play);
-  const shown = cases.map(({ testCaseId, name }, position) =>
-    showCase(testCaseId, name, byCase[position] ?? [], recordingUrl),
-  );
+  const shown = cases.map((one, position) => showCase(one, byCase[position] ?? [], recordingUrl));
   const { baselineRunId: _baseline, releaseId: _release, replaysSessionId: _replayed, ...fields } = run;
   const isComparable = run.endedAt !== null && baseline?.run.endedAt;
   return {
@@ -32,6 +31,7 @@ export function showRun(
     release: toReleaseName(run.release),
     summary: summaryOf(shown.map(({ status }) => status)),
     ...(isComparable ? { comparison: compare(shown, showRun(baseline).cases) } : {}),
+    outcomes: outcomesOf(shown),
     cases: shown,
   };
 }
@@ -52,9 +52,18 @@ export function caseStatusOf(statuses: readonly PlayStatus[]): CaseStatus {
   return has('failed') ? 'failed' : 'passed';
 }
 
+/** Counts the contacts of a rehearsal; undefined for another run. */
+function outcomesOf(cases: readonly PlayedCase[]): TestRun['outcomes'] {
+  if (!cases.some(({ contactId }) => contactId !== undefined)) return undefined;
+  const count = (wanted: RehearsalOutcome) => cases.filter(({ outcome }) => outcome === wanted).length;
+  return Object.fromEntries(REHEARSAL_OUTCOMES.map((outcome) => [outcome, count(outcome)])) as Record<
+    RehearsalOutcome,
+    number
+  >;
+}
+
 function showCase(
-  testCaseId: string | null,
-  name: string,
+  { testCaseId, contactId, name }: RunDetail['cases'][number],
   plays: readonly StoredPlay[],
   recordingUrl: ShowRunOptions['recordingUrl'],
 ): PlayedCase {
@@ -64,6 +73,8 @@ function showCase(
   const latencies = plays.flatMap(({ result }) => result?.latenciesMs ?? []);
   return {
     testCaseId,
+    contactId: contactId ?? undefined,
+    outcome: plays.find(({ result }) => result?.outcome)?.result?.outcome,
     name,
     status: caseStatusOf(statuses),
     passed,

@@ -3,6 +3,7 @@ import { executionMode } from '../../agents/agentConfig.ts';
 import { anyJson } from '../../agents/testSuites/assertion.ts';
 import { milliseconds } from '../../base/validation.ts';
 import { releaseName } from '../../base/values/releaseName.ts';
+import { REHEARSAL_OUTCOMES, type RehearsalOutcome } from '../rehearsal/callee.ts';
 
 const MAX_REPEAT = 20;
 const MAX_MODEL_CHARACTERS = 200;
@@ -69,7 +70,14 @@ const play = z.object({
 });
 
 const playedCase = z.object({
-  testCaseId: z.string().nullable().describe('Null for a replayed session.'),
+  testCaseId: z.string().nullable().describe('Null for a replayed session, and for a contact.'),
+  contactId: z.uuid().optional().describe('Of a rehearsal: the campaign’s contact, in place of a case.'),
+  outcome: z
+    .enum(REHEARSAL_OUTCOMES)
+    .optional()
+    .describe(
+      'Of a rehearsal: what the call came to, once it has ended; `opt_out` where the agent has understood it.',
+    ),
   name: z.string(),
   status: caseStatus,
   passed: z.int(),
@@ -81,6 +89,11 @@ const playedCase = z.object({
   latencyMs: z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() }),
   runs: z.array(play),
 });
+
+const contactCount = z.int().min(0);
+const countByOutcome = Object.fromEntries(
+  REHEARSAL_OUTCOMES.map((outcome) => [outcome, contactCount]),
+) as Record<RehearsalOutcome, typeof contactCount>;
 
 const summary = z.object({ passed: z.int(), failed: z.int(), flaky: z.int(), errors: z.int() });
 
@@ -116,6 +129,10 @@ export const testRun = z
       })
       .optional()
       .describe('With the baseline, by ids of test cases; once both have ended.'),
+    outcomes: z
+      .object(countByOutcome)
+      .optional()
+      .describe('Of a rehearsal: the contacts whose calls have ended, by outcome.'),
     cases: z.array(playedCase),
   })
   .meta({ id: 'TestRun' });

@@ -3,6 +3,7 @@ import type { Page, PageOf } from '../../base/values/page.ts';
 import type { Channel } from '../../engine/session/session.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import type { PlayedSession } from '../play/testSessions.ts';
+import type { Callee, RehearsalOutcome } from '../rehearsal/callee.ts';
 import type { ListedRun, PlayStatus, ReplayedTurn, RunStatus } from './testRun.ts';
 
 export interface PlayResult {
@@ -17,6 +18,7 @@ export interface PlayResult {
   /** The transcript for the report, cut; empty when the play passed. */
   readonly transcript: readonly { readonly caller?: string; readonly agent: string }[];
   readonly replay?: readonly ReplayedTurn[];
+  readonly outcome?: RehearsalOutcome | undefined;
 }
 
 export interface StoredPlay {
@@ -40,6 +42,8 @@ export interface StoredRun extends Omit<ListedRun, 'summary' | 'release'> {
 /** A case as a run plays it; a copy, so that edits do not change the run. */
 export interface RunCase {
   readonly testCaseId: string | null;
+  /** The contact of a campaign that is rehearsed. */
+  readonly contactId?: string | null;
   readonly name: string;
   readonly definition: PlayedDefinition;
 }
@@ -50,6 +54,8 @@ export type PlayedDefinition = Pick<
 > & {
   /** The answers of the session that is replayed, by turn. */
   readonly answers?: readonly { readonly turn: number; readonly said: string; readonly answer: string }[];
+  /** What happens to a contact's call, in place of turns or a persona. */
+  readonly callee?: Callee;
 };
 
 /** A play that a lane has claimed. */
@@ -65,7 +71,7 @@ export interface ClaimedPlay {
 /** A run with its plays. */
 export interface RunDetail {
   readonly run: StoredRun;
-  readonly cases: readonly Pick<RunCase, 'testCaseId' | 'name'>[];
+  readonly cases: readonly Pick<RunCase, 'testCaseId' | 'contactId' | 'name'>[];
   readonly plays: readonly StoredPlay[];
 }
 

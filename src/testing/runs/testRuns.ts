@@ -3,10 +3,14 @@ import type { TestCase } from '../../agents/testSuites/testCase.ts';
 import { CallwayError, notFound } from '../../base/errors.ts';
 import type { MakeId } from '../../base/values/ids.ts';
 import type { ReleaseName } from '../../base/values/releaseName.ts';
+import { type Campaign, isOver } from '../../campaigns/campaign.ts';
+import type { ContactStore } from '../../campaigns/campaignStore.ts';
+import { wrongState } from '../../campaigns/campaigns.ts';
 import type { HistoryStore } from '../../engine/history/historyStore.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { WakeWork } from '../../work/work.ts';
 import { replayOf } from '../cases/caseFromSession.ts';
+import { rehearsalOf } from '../rehearsal/rehearsal.ts';
 import { type CreateRunStores, createRun, runCaseOf, type WantedRun } from './createRun.ts';
 import { showRun } from './showRun.ts';
 import type { RunInput, RunStatus, TestRun } from './testRun.ts';
@@ -32,7 +36,7 @@ export interface TestRunsDeps {
   readonly makeId: MakeId;
 }
 
-/** The subject of a run: a suite, a case, or the replay of a session. */
+/** The subject of a run: a suite, a case, the replay of a session, or a campaign's contacts. */
 export type RunSubject = Pick<WantedRun, 'testSuiteId' | 'name' | 'cases' | 'replaysSessionId'>;
 
 /** Starts, shows and cancels test runs. */
@@ -70,6 +74,23 @@ export class TestRuns {
     if (!session) throw notFound('Session');
     const played = replayOf(session);
     return { testSuiteId: null, name: played.name, cases: [played], replaysSessionId: sessionId };
+  }
+
+  /**
+   * Plays the first contacts of a campaign that are still to be called.
+   *
+   * @throws {CallwayError} 409 `campaign_state`, `no_contacts`
+   */
+  async rehearsal(
+    contacts: ContactStore,
+    campaign: Campaign,
+    limit: number,
+    seed: number,
+  ): Promise<RunSubject> {
+    if (isOver(campaign)) throw wrongState(campaign, 'is not rehearsed');
+    const left = { status: ['pending', 'waiting'] } as const;
+    const { items } = await contacts.list(campaign.id, left, { limit, offset: 0 });
+    return rehearsalOf(campaign, items, seed);
   }
 
   /**

@@ -282,6 +282,7 @@ test.each([
       test: {
         projectId: 'p',
         callId: 'call',
+        direction: 'inbound',
         sessionId: 's',
         codec: 'PCMU',
         variables: { line: 'test' },
@@ -294,6 +295,36 @@ test.each([
       trunkId: null,
       isTest: true,
       disclosures: [{ id: 'who', withinSeconds: 9, machines: true }],
+      settings: {
+        ringTimeoutSeconds: 45,
+        maxDurationSeconds: 660,
+        record: true,
+        media: null,
+        dynamicVariables: { line: 'test', tier: 'gold' },
+      },
+    },
+    ['prepare call', 'insert'],
+  ],
+  [
+    'of a contact that is rehearsed is outbound to the agent',
+    {
+      test: {
+        projectId: 'p',
+        callId: 'call',
+        direction: 'outbound',
+        sessionId: 's',
+        codec: 'PCMU',
+        variables: { line: 'test' },
+        test: TEST_OF,
+        draft: true,
+      },
+    },
+    {
+      direction: 'outbound',
+      toNumber: 'test',
+      trunkId: null,
+      isTest: true,
+      disclosures: [{ id: 'why', withinSeconds: 9, machines: true }],
       settings: {
         ringTimeoutSeconds: 45,
         maxDurationSeconds: 660,

@@ -9,6 +9,7 @@ const RETRIED = `${RUN} › calls a contact again by its rules and within the ho
 const ORDERED = `${RUN} › calls by priority, then in the order of arrival, with its variables under the contact’s`;
 const PACED = `${RUN} › keeps its pace, and no more contacts at once than it may`;
 const NOTATIONS = `${API} › are taken in any notation, and each row that cannot be called says why`;
+const REHEARSED = `${API} › is rehearsed with its first contacts, and what happens to each follows from the seed`;
 
 export const CAMPAIGNS_FIELDS: readonly FieldTable[] = [
   {
@@ -48,5 +49,10 @@ export const CAMPAIGNS_FIELDS: readonly FieldTable[] = [
       notBefore: WITHIN,
       priority: ORDERED,
     },
+  },
+  {
+    name: 'rehearsal',
+    places: [['/v1/projects/{projectId}/campaigns/{campaignId}/rehearse']],
+    rows: { contacts: REHEARSED, seed: REHEARSED },
   },
 ];

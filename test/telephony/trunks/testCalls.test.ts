@@ -7,6 +7,7 @@ const CALL: TestCall = {
   projectId: 'project',
   callId: 'call',
   sessionId: 'session',
+  direction: 'inbound',
   codec: 'G722',
   variables: {},
   test: { releaseId: 'release', toolMocks: [], allowRealTools: false },

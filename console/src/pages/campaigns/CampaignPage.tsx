@@ -15,6 +15,7 @@ import { ContactTable } from './ContactTable.tsx';
 import { isAtRest, isOver, useCampaign, useCampaignEvents } from './campaignData.ts';
 import { FirstCalls } from './FirstCalls.tsx';
 import { ImportList } from './imports/ImportList.tsx';
+import { RehearseButton } from './RehearseButton.tsx';
 
 const route = getRouteApi('/projects/$projectId/campaigns/$campaignId');
 
@@ -53,6 +54,7 @@ export function CampaignPage() {
                 {texts.settings}
               </Button>
             )}
+            {!isOver(campaign) && <RehearseButton projectId={projectId} campaign={campaign} />}
             <CampaignActions projectId={projectId} campaign={campaign} />
           </Group>
         )}

@@ -2,7 +2,7 @@ import { textsIn } from '../../texts.ts';
 import type { Assertion } from './testData.ts';
 
 /** What assertions demand, by type. */
-export const assertionTexts = textsIn<Record<Assertion['type'], string>>({
+export const assertionTexts = textsIn<Record<Assertion['type'] | 'outcome', string>>({
   en: {
     contains: 'The agent’s words contain',
     not_contains: 'The agent’s words do not contain',
@@ -21,6 +21,7 @@ export const assertionTexts = textsIn<Record<Assertion['type'], string>>({
     max_latency_ms: 'Each answer comes within (ms)',
     interrupted_within_ms: 'The agent stops when interrupted, within (ms)',
     judge: 'A model judges',
+    outcome: 'Outcome as simulated',
   },
   'zh-TW': {
     contains: '代理的話包含',
@@ -40,6 +41,7 @@ export const assertionTexts = textsIn<Record<Assertion['type'], string>>({
     max_latency_ms: '每次回應時間上限（毫秒）',
     interrupted_within_ms: '被打斷後停止說話的時間上限（毫秒）',
     judge: '由模型判斷',
+    outcome: '結果與模擬相符',
   },
 });
 

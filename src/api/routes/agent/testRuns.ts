@@ -21,7 +21,7 @@ const WRITE = { access: { kind: 'project', scope: 'write' } } as const;
 const runParams = projectParams.extend({ testRunId: z.string() });
 /** Everything has a default, so that no body is one too. */
 const body = runInput.nullish();
-const answer = z.object({ data: testRun });
+export const answer = z.object({ data: testRun });
 
 const DESCRIPTION = `Plays each case against the agent and judges its assertions, in the background: poll \`GET …/test-runs/{id}\` until \`endedAt\` is set.
 A test sends no webhook, remembers no customer, counts in no limit of sessions or calls, and calls no tool but those that it mocks or allows.
@@ -99,7 +99,7 @@ function replayRoute(app: App, deps: HttpDeps): void {
 }
 
 /** Answers with a new run, and announces it. */
-async function startRun(
+export async function startRun(
   deps: HttpDeps,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -21,7 +21,8 @@ export const USAGE = `
   sum_of_amounts(usage, (SELECT state->'usage' FROM sessions WHERE instance_id = history.instance_id))`;
 
 const FIND = `
-  SELECT usage, usage::text AS stored, direction, to_number, legs, ${ratesAt('history.ended_at')} AS rates,
+  SELECT usage, usage::text AS stored, to_number, legs,
+    CASE WHEN NOT calls.is_test THEN direction END AS direction, ${ratesAt('history.ended_at')} AS rates,
     extract(epoch FROM calls.ended_at - calls.answered_at)::double precision * 1000 AS talk_ms
   FROM session_history AS history LEFT JOIN calls USING (instance_id)
   WHERE history.instance_id = $1 AND history.status = 'ended'`;

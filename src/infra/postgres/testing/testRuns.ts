@@ -45,8 +45,8 @@ export function testRunStore(database: Queryable): TestRunStore {
         [projectId, runId],
       );
       if (!row) return undefined;
-      const cases = await database.query<{ testCaseId: string | null; name: string }>(
-        'SELECT test_case_id AS "testCaseId", name FROM test_run_cases WHERE run_id = $1 ORDER BY position',
+      const cases = await database.query<RunDetail['cases'][number]>(
+        'SELECT test_case_id AS "testCaseId", contact_id AS "contactId", name FROM test_run_cases WHERE run_id = $1 ORDER BY position',
         [runId],
       );
       const plays = await database.query<RunDetail['plays'][number]>(
@@ -106,13 +106,14 @@ async function insertRun(database: Queryable, { run, cases, plays }: NewRun): Pr
     ],
   );
   await database.query(
-    `INSERT INTO test_run_cases (run_id, position, test_case_id, name, channel, definition)
-     SELECT $1::uuid, position - 1, test_case_id, name, channel, definition::json
-     FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
-       AS played (test_case_id, name, channel, definition, position)`,
+    `INSERT INTO test_run_cases (run_id, position, test_case_id, contact_id, name, channel, definition)
+     SELECT $1::uuid, position - 1, test_case_id, contact_id, name, channel, definition::json
+     FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY
+       AS played (test_case_id, contact_id, name, channel, definition, position)`,
     [
       run.id,
       cases.map(({ testCaseId }) => testCaseId),
+      cases.map(({ contactId }) => contactId ?? null),
       cases.map(({ name }) => name),
       cases.map(({ definition }) => definition.channel),
       cases.map(({ definition }) => storableJson(definition)),

@@ -15,6 +15,12 @@ beforeAll(async () => {
 const call = (method: string, path: string, body?: unknown, key = project.developerKey) =>
   gateway().api(method, `${project.path}${path}`, { key, ...(body === undefined ? {} : { body }) });
 
+interface RehearsedCase {
+  readonly contactId: string;
+  readonly name: string;
+  readonly runs: readonly { readonly seed: number }[];
+}
+
 const ALL_DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const WINDOWS = [{ days: ['mon', 'tue'], from: '09:00', to: '17:00' }];
 
@@ -56,6 +62,40 @@ describe('A campaign', () => {
       outcomes: Object.fromEntries(CONTACT_OUTCOMES.map((outcome) => [outcome, 0])),
       createdAt: expect.any(String),
     });
+  });
+
+  test('is rehearsed with its first contacts, and what happens to each follows from the seed', async () => {
+    const { path } = await create({ variables: { shop: 'North' } });
+    const rehearse = (contacts: number) => call('POST', `${path}/rehearse`, { contacts, seed: 3 });
+    expect(await rehearse(2)).toMatchObject({ status: 409, body: { code: 'no_contacts' } });
+    const contacts = [
+      { toNumber: '0912345678' },
+      { toNumber: '0912345679', externalId: 'c-2' },
+      { toNumber: '0912345680' },
+    ];
+    await call('POST', `${path}/contacts`, { contacts });
+    const ids = (await call('GET', `${path}/contacts`)).body.data.map(({ id }: { id: string }) => id);
+
+    const { status, body } = await rehearse(2);
+    expect(status, JSON.stringify(body)).toBe(202);
+    expect(body.data).toMatchObject({
+      name: 'Renewals',
+      status: 'queued',
+      seed: 3,
+      outcomes: { answered: 0, opt_out: 0 },
+    });
+    const shown = ({ contactId, name, runs: [play] }: RehearsedCase) => [contactId, name, play?.seed];
+    const cases = body.data.cases.map(shown);
+    expect(cases).toEqual([
+      [ids[0], '+886*******78', expect.any(Number)],
+      [ids[1], 'c-2', expect.any(Number)],
+    ]);
+    expect((await rehearse(2)).body.data.cases.map(shown)).toEqual(cases);
+    expect((await call('GET', path)).body.counts).toMatchObject({ total: 3, pending: 3 });
+    expect((await call('POST', `${path}/rehearse`, { contacts: 101 })).status).toBe(400);
+
+    await call('POST', `${path}/cancel`);
+    expect(await rehearse(2)).toMatchObject({ status: 409, body: { code: 'campaign_state' } });
   });
 
   test('is changed field by field inside schedule, pacing, retry and pauseWhen, and lists are replaced', async () => {

@@ -1,6 +1,7 @@
 import { Accordion, Group, Paper, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 
+import { codeText } from '../../../codes/codeText.ts';
 import { formatLatency, formatNumber } from '../../../formats.ts';
 import { PageLink } from '../../../layout/links.tsx';
 import { textsIn } from '../../../texts.ts';
@@ -26,7 +27,7 @@ const texts = textsIn({
 
 /** A case in a run: how often it passed, and its plays. */
 export function CaseResult({ result, run }: { result: PlayedCase; run: TestRun }) {
-  const { testCaseId, name, status, passed, failed, passRate, latencyMs, runs } = result;
+  const { testCaseId, name, status, passed, failed, passRate, latencyMs, runs, outcome } = result;
   const { projectId } = run;
   const [opened, setOpened] = useState<string[]>();
   // In a run that goes on, the first failure opens as it comes, and stays.
@@ -49,6 +50,7 @@ export function CaseResult({ result, run }: { result: PlayedCase; run: TestRun }
             </PageLink>
           )}
           <Group gap="xs" c="dimmed">
+            {outcome !== undefined && <Text size="xs">{codeText('contactOutcome', outcome)}</Text>}
             {passed + failed > 0 && (
               <Text size="xs">{texts.passed(formatNumber(passed), formatNumber(passed + failed))}</Text>
             )}

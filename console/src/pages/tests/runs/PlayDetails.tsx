@@ -2,6 +2,7 @@ import { Alert, Button, Group, List, Stack, Table, Text, Title } from '@mantine/
 import { CheckCircledIcon, CrossCircledIcon } from '@radix-ui/react-icons';
 import { useRef } from 'react';
 
+import { codeText } from '../../../codes/codeText.ts';
 import { formatDuration, sentence } from '../../../formats.ts';
 import { locale, textsIn } from '../../../texts.ts';
 import { assertionTexts, endedByTexts } from '../assertionTexts.ts';
@@ -146,6 +147,7 @@ function VerdictText({ verdict, onHear }: { verdict: Verdict; onHear: VerdictsPr
 function seenText({ type, seen }: Verdict): string {
   if (seen === null || seen === '' || (Array.isArray(seen) && seen.length === 0)) return texts.nothing;
   if (typeof seen !== 'string') return JSON.stringify(seen);
+  if (type === 'outcome') return codeText('contactOutcome', seen);
   if (type === 'ended_by') return endedByTexts[seen as keyof typeof endedByTexts] ?? seen;
   return locale === 'zh-TW' && type === 'judge' ? votesZh(seen) : seen;
 }

@@ -4,11 +4,13 @@ import { useParams } from '@tanstack/react-router';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
+import { codeText } from '../../../codes/codeText.ts';
 import { formatDateTime, formatTook } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { PageLink } from '../../../layout/links.tsx';
 import { useScope } from '../../../session/session.ts';
 import { textsIn } from '../../../texts.ts';
+import { countsText } from '../../campaigns/counts.ts';
 import { StatusBadge } from '../StatusBadge.tsx';
 import { runQuery, type TestRun } from '../testData.ts';
 import { useRunEvents } from '../useRunEvents.ts';
@@ -69,7 +71,7 @@ export function RunPage() {
 }
 
 function Run({ run }: { run: TestRun }) {
-  const { name, status, repeat, seed, createdAt, startedAt, endedAt, summary, cases } = run;
+  const { name, status, repeat, seed, createdAt, startedAt, endedAt, summary, outcomes, cases } = run;
   const plays = cases.flatMap(({ runs }) => runs);
   const done = plays.filter((play) => play.status !== 'queued' && play.status !== 'running').length;
   return (
@@ -101,15 +103,23 @@ function Run({ run }: { run: TestRun }) {
         </Stack>
       )}
       <SummaryText summary={summary} fw={600} />
+      {outcomes && <Outcomes outcomes={outcomes} />}
       <Comparison run={run} />
       <Title order={2} size="h4">
         {texts.cases}
       </Title>
       {cases.map((one, position) => (
-        <CaseResult key={one.testCaseId ?? position} result={one} run={run} />
+        <CaseResult key={one.testCaseId ?? one.contactId ?? position} result={one} run={run} />
       ))}
     </>
   );
+}
+
+/** What the calls of a rehearsal have come to. */
+function Outcomes({ outcomes }: { outcomes: NonNullable<TestRun['outcomes']> }) {
+  const counted = Object.entries(outcomes).filter(([, count]) => count > 0);
+  const named = counted.map(([outcome, count]) => [codeText('contactOutcome', outcome), count] as const);
+  return <Text size="sm">{countsText(new Map(named))}</Text>;
 }
 
 function RunActions({ run: { id: testRunId, projectId, endedAt } }: { run: TestRun }) {

@@ -13,6 +13,14 @@ export function playErrorZh(message: string): string {
   return phraseIn(PLAY_ERRORS, message) ?? message;
 }
 
+/** What was simulated for a contact. */
+const SIMULATED: readonly Phrase[] = [
+  [/^A person answered$/, '有人接聽'],
+  [/^A person asked for no more calls$/, '接聽者要求不再來電'],
+  [/^An answering machine answered$/, '答錄機接聽'],
+  [/^No call was placed$/, '未撥出電話'],
+];
+
 /** Of the model of rehearsals. */
 const RULE_VERDICTS: readonly Phrase[] = [
   [
@@ -35,7 +43,7 @@ interface Verdict {
 
 /** Why an assertion failed; as the API says it, or the model that judged, where its type tells no reason. */
 export function verdictReasonZh({ type, passed, seen, turn, reason = '' }: Verdict): string {
-  if (passed) return reason;
+  if (passed) return simulatedZh(reason);
   const [, words] = /“(.*)”/s.exec(reason) ?? [];
   switch (type) {
     case 'contains':
@@ -52,11 +60,17 @@ export function verdictReasonZh({ type, passed, seen, turn, reason = '' }: Verdi
       return seen === null ? '代理沒有說話' : reason;
     case 'interrupted_within_ms':
       return seen === null ? '代理沒有被打斷' : reason;
+    case 'outcome':
+      return simulatedZh(reason);
     case 'judge':
       return phraseIn(RULE_VERDICTS, reason) ?? reason;
     default:
       return reason;
   }
+}
+
+function simulatedZh(reason: string): string {
+  return phraseIn(SIMULATED, reason) ?? reason;
 }
 
 /** The votes of models that judged. */
