@@ -37,7 +37,7 @@ import {
 } from '../../src/calls/transfer/transferReport.ts';
 import { REJECTION_REASONS } from '../../src/calls/trunks/sipRejection.ts';
 import { campaignResource } from '../../src/campaigns/campaign.ts';
-import { CONTACT_OUTCOMES, CONTACT_STATUSES, SKIP_REASONS } from '../../src/campaigns/contact.ts';
+import { CONTACT_STATUSES, SKIP_REASONS } from '../../src/campaigns/contact.ts';
 import {
   type Channel,
   END_REASONS,
@@ -51,6 +51,7 @@ import { agentControl } from '../../src/media/agentStream/streamClient.ts';
 import { SUPERVISION_MODES } from '../../src/media/supervision/supervisorStream.ts';
 import { SPEECH_KINDS } from '../../src/models/selection/callProviders.ts';
 import { TRUNK_ERRORS } from '../../src/telephony/trunks/trunkError.ts';
+import { REHEARSAL_OUTCOMES } from '../../src/testing/rehearsal/callee.ts';
 import type { Evidence } from '../../src/voice/answeringMachine/answeringMachineDetector.ts';
 import { startTestServer, type TestServer } from '../support/httpServer.ts';
 
@@ -109,7 +110,7 @@ const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
   campaignStatus: campaignResource.shape.status.options,
   campaignReason: ['ended', 'too_many_failed', 'no_from_number'],
   contactStatus: CONTACT_STATUSES,
-  contactOutcome: CONTACT_OUTCOMES,
+  contactOutcome: REHEARSAL_OUTCOMES,
   skipReason: SKIP_REASONS,
   doNotCallSource: doNotCallEntry.shape.source.options,
   sessionEnd: END_REASONS,
