@@ -54,16 +54,19 @@ const PROGRAM = 'chat/child.ts';
 const program = await compileProgram(PROGRAM);
 const other = options.against === undefined ? undefined : await compileOtherCommit(options.against, PROGRAM);
 const stores = await openStores(options.embedded);
+// A product may not share a database with another build of it.
+const otherStores = other && (await openStores(options.embedded));
 const utterance = await recordedWords('I would like to know a little more about that.');
 const talks: CallRunFigures[] = [];
 const others: CallRunFigures[] = [];
 try {
   for (const calls of options.calls.split(',').map(Number)) {
-    if (other) others.push(await measure(other.program, calls));
-    talks.push(await measure(program, calls));
+    if (other && otherStores) others.push(await measure(other.program, otherStores, calls));
+    talks.push(await measure(program, stores, calls));
   }
 } finally {
   await stores.close();
+  await otherStores?.close();
   await other?.close();
 }
 console.log(`Node ${process.version}; callway runs on ${stores.title}.`);
@@ -75,7 +78,11 @@ console.log(stepsTable(talks));
 console.log(eventsTable(talks));
 if (options.against !== undefined) console.log(comparisonTable(options.against, others, talks));
 
-async function measure(program: string, calls: number): Promise<CallRunFigures> {
+async function measure(
+  program: string,
+  stores: Awaited<ReturnType<typeof openStores>>,
+  calls: number,
+): Promise<CallRunFigures> {
   const stand = await startInstallation({
     ...{ program, stores, utterance },
     hasRoles: options.roles,
