@@ -17,6 +17,8 @@ import { report } from '../support/table.ts';
 const TIMEOUT = 180_000;
 /** The longest silence that a caller may hear. */
 const DEAD_LINE_MS = 10_000;
+/** A person who waits for what follows a filler. */
+const PATIENT_QUIET_MS = 4000;
 /** For the recordings of all calls of the installation. */
 const DISK_KILOBYTES = 32 * 1024;
 const FILL_MS = 50;
@@ -86,7 +88,7 @@ export function testMishaps(rig: () => Rig, disk: SmallDisk): void {
   describe.concurrent('a fault during a call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     const call = async (mode: string, digitCount: number, stays = false) => {
       const { line, people } = rig();
-      const number = people.answering(digitCount, stays);
+      const number = people.answering(digitCount, stays, PATIENT_QUIET_MS);
       const placed = await line.call({ toNumber: number, dynamicVariables: { mode } });
       const shown = await line.waitForEnd(placed);
       const silenceMs = longestSilenceMs(people.seen(number));

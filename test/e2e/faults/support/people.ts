@@ -24,8 +24,9 @@ export interface People {
    * A number whose phone answers, sends this many digits, and hangs up.
    *
    * @param stays - Leave hanging up to the agent.
+   * @param quietMs - The silence of the agent that ends its answer.
    */
-  answering(digitCount: number, stays?: boolean): string;
+  answering(digitCount: number, stays?: boolean, quietMs?: number): string;
   seen(number: string): readonly Seen[];
   close(): Promise<void>;
 }
@@ -52,15 +53,16 @@ export const REPLIES_TO_DIGITS = {
 export const sendsDigits = (
   digitCount: number,
   stays = false,
+  quietMs = QUIET_MS,
 ): Extract<BehaviourInput, { kind: 'answers' }> => ({
   kind: 'answers',
   afterMs: 100,
   script: [
     ...Array.from({ length: digitCount }, () => [
-      { do: 'listen', quietMs: QUIET_MS, atMostMs: 60_000 } as const,
+      { do: 'listen', quietMs, atMostMs: 60_000 } as const,
       { do: 'send_dtmf', digits: '1' } as const,
     ]).flat(),
-    { do: 'listen', quietMs: QUIET_MS, atMostMs: 60_000 },
+    { do: 'listen', quietMs, atMostMs: 60_000 },
     ...(stays ? [] : [{ do: 'hang_up' } as const]),
   ],
   stays,
@@ -76,9 +78,9 @@ export async function startPeople(): Promise<People> {
   });
   return {
     carrier,
-    answering(digitCount, stays) {
+    answering(digitCount, stays, quietMs) {
       const number = newNumber();
-      carrier.phones.set(number, sendsDigits(digitCount, stays));
+      carrier.phones.set(number, sendsDigits(digitCount, stays, quietMs));
       return number;
     },
     seen: (number) => events.get(`+886${number.slice(1)}`) ?? [],
