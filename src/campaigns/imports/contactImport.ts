@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import type { Page, PageOf } from '../../base/values/page.ts';
 import { SKIP_REASONS } from '../contact.ts';
 
 /** Errors of an import that its resource shows. The file of errors has all of them. */
@@ -25,8 +26,8 @@ const importError = z.object({
 });
 export type ImportError = z.infer<typeof importError>;
 
-/** An import in the API. */
-export const importResource = z
+/** An import in lists of the API, which leave out its errors. */
+export const listedImport = z
   .object({
     id: z.uuid(),
     campaignId: z.uuid().optional().describe('Absent for an import into a do-not-call list.'),
@@ -35,9 +36,15 @@ export const importResource = z
     rows: z.int().describe('Rows that were read so far, without the header.'),
     accepted: z.int(),
     skipped: z.int(),
-    errors: z.array(importError).describe(`Why rows were skipped: the first ${MAX_SHOWN_ERRORS}.`),
     createdAt: z.iso.datetime(),
     endedAt: z.iso.datetime().optional(),
+  })
+  .meta({ id: 'ListedContactImport' });
+
+/** An import in the API. */
+export const importResource = listedImport
+  .extend({
+    errors: z.array(importError).describe(`Why rows were skipped: the first ${MAX_SHOWN_ERRORS}.`),
   })
   .meta({ id: 'ContactImport' });
 
@@ -82,6 +89,8 @@ export interface ContactImportStore {
   /** Stores a running import, which is due at once. */
   insert(one: NewImport): Promise<void>;
   find(projectId: string | null, id: string): Promise<ContactImport | undefined>;
+  /** Lists the imports into a campaign, newest first. */
+  list(campaignId: string, page: Page): Promise<PageOf<ContactImport>>;
   /** Lists errors by row. @param after - The last row that is left out. */
   errors(id: string, after: number, limit: number): Promise<ImportError[]>;
   /** Counts an attempt. @returns Undefined when it has ended, or there is none. */

@@ -4,11 +4,13 @@ import { z } from 'zod';
 
 import { requireQuota } from '../../../agents/accounts/quotas.ts';
 import { invalid, notFound } from '../../../base/errors.ts';
+import { mapPage } from '../../../base/values/page.ts';
+import { requireCampaign } from '../../../campaigns/campaigns.ts';
 import {
   type ContactImport,
   contactMapping,
-  type ImportError,
   importResource,
+  listedImport,
   MAX_SHOWN_ERRORS,
 } from '../../../campaigns/imports/contactImport.ts';
 import type { ReceivedDocument } from '../../../knowledge/intake/documents.ts';
@@ -18,7 +20,8 @@ import { acceptForms, cleanFileName, readForm } from '../../forms.ts';
 import { idempotent } from '../../idempotency.ts';
 import type { Access } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
-import { about, errors, projectParams } from '../../schemas.ts';
+import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
+import { CAMPAIGNS_PATH } from './campaigns.ts';
 
 const FILE_PART = 'file';
 const ERRORS_AT_ONCE = 1_000;
@@ -39,6 +42,27 @@ export function importRoutes(app: App, deps: HttpDeps): void {
     access: { kind: 'admin' },
     params: importParams,
   });
+  app.get(
+    `${CAMPAIGNS_PATH}/:campaignId/contact-imports`,
+    {
+      config: { access: { kind: 'project', scope: 'read' } },
+      schema: {
+        ...about(
+          'Campaigns',
+          'List the imports',
+          'Files that were sent as contacts of a campaign, newest first.',
+        ),
+        params: projectParams.extend({ campaignId: z.string() }),
+        querystring: pageQuery,
+        response: { 200: listOf(listedImport), ...errors() },
+      },
+    },
+    async ({ params: { projectId, campaignId }, query }) => {
+      const { campaigns, contactImports } = deps.storage.stores;
+      const campaign = requireCampaign(await campaigns.find(projectId, campaignId));
+      return listResponse(mapPage(await contactImports.list(campaign.id, query), shownImport), query);
+    },
+  );
 }
 
 interface OwnedImports {
@@ -66,7 +90,7 @@ function ownedImportRoutes(app: App, deps: HttpDeps, { path, access, params }: O
     },
     async (request) => {
       const found = await find(request.params);
-      return shownImport(found, await contactImports.errors(found.id, 0, MAX_SHOWN_ERRORS));
+      return { ...shownImport(found), errors: await contactImports.errors(found.id, 0, MAX_SHOWN_ERRORS) };
     },
   );
   app.get(
@@ -107,18 +131,11 @@ async function* errorLines({ storage: { stores } }: HttpDeps, id: string): Async
   }
 }
 
-function shownImport(found: ContactImport, errorsOfRows: ImportError[]) {
-  const { id, campaignId, status, reason, rows, accepted, skipped, createdAt, endedAt } = found;
+function shownImport({ campaignId, reason, endedAt, ...found }: ContactImport): z.infer<typeof listedImport> {
   return {
-    id,
+    ...found,
     campaignId: campaignId ?? undefined,
-    status,
     reason: reason ?? undefined,
-    rows,
-    accepted,
-    skipped,
-    errors: errorsOfRows,
-    createdAt,
     endedAt: endedAt ?? undefined,
   };
 }

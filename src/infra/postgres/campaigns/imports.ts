@@ -1,10 +1,13 @@
 import { isUuid } from '../../../base/values/ids.ts';
+import { mapPage } from '../../../base/values/page.ts';
 import type {
   ContactImportStore,
   ImportError,
   ImportTask,
 } from '../../../campaigns/imports/contactImport.ts';
 import type { Queryable } from '../connection/database.ts';
+import { queryPage } from '../sql/pages.ts';
+import { BY_CREATION } from '../sql/projectRows.ts';
 import { fieldsOf, insertRow } from '../sql/rows.ts';
 import { storableText } from '../sql/storable.ts';
 
@@ -41,6 +44,18 @@ export function contactImportStore(database: Queryable): ContactImportStore {
         [id, projectId],
       );
       return row && fieldsOf<ImportTask>(row);
+    },
+    async list(campaignId, page) {
+      const list = {
+        name: 'contact_imports',
+        columns: IMPORT_COLUMNS,
+        from: 'contact_imports',
+        where: 'campaign_id = $1',
+        parameters: [campaignId],
+        order: BY_CREATION,
+        direction: 'DESC',
+      } as const;
+      return mapPage(await queryPage<object>(database, list, page), (row) => fieldsOf<ImportTask>(row));
     },
     async errors(id, after, limit) {
       return await database.query<ImportError>(

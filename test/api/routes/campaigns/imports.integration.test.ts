@@ -78,6 +78,21 @@ test('A CSV is read into a campaign; what was wrong is told by row, and in a fil
   expect((await one.import(list)).body).toMatchObject({ status: 'done', accepted: 0, skipped: 4 });
 });
 
+test('The imports of a campaign are listed, newest first, in pages and without their errors', async () => {
+  const one = await draft();
+  const [first, second] = [await one.import('Phone,Id\n1,1\n'), await one.import('Phone,Id\n0912345678,1\n')];
+  await draft();
+  const path = `/campaigns/${first.body.campaignId}/contact-imports`;
+  const newest = (await one.get(`${path}?limit=1`)).body;
+  const { errors: _errors, ...shown } = second.body;
+  expect(newest).toMatchObject({ data: [shown], pagination: { total: 2 } });
+  expect(Object.keys(newest.data[0]).sort()).toEqual(Object.keys(shown).sort());
+  const older = (await one.get(`${path}?limit=1&cursor=${newest.pagination.nextCursor}`)).body;
+  expect(older.data).toMatchObject([{ id: first.body.id, skipped: 1 }]);
+  const other = (await draft()).path;
+  expect((await one.get(`${other.replace(/.*(?=\/campaigns)/, '')}/contact-imports`)).status).toBe(404);
+});
+
 test.each(['a project', 'the installation'])(
   'A list of numbers is read into the do-not-call list of %s',
   async (owner) => {
