@@ -116,12 +116,14 @@ export interface CallStore {
   /** Marks the post-call work as done. */
   markSettled(id: string): Promise<void>;
   /** Calls that no node has claimed, oldest first. @param after - The last id of the page before. */
-  listQueued(after: string | null, limit: number): Promise<QueuedCall[]>;
+  listQueued(limit: number, after?: string): Promise<QueuedCall[]>;
   /**
    * Calls without a live node: their node's last heartbeat is before `before`, or they ended before then and are still
-   * not settled, except while their recording is being stored.
+   * not settled, except while their recording is being stored. The oldest first.
+   *
+   * @param after - The last id of the page before.
    */
-  listOrphans(before: Date, limit: number): Promise<OrphanedCall[]>;
+  listOrphans(before: Date, limit: number, after?: string): Promise<OrphanedCall[]>;
   /** Unsettled calls of one node; at its start, what its previous process left. */
   listUnsettledOn(nodeId: string): Promise<OrphanedCall[]>;
   recordHeartbeat(nodeId: string, at: Date): Promise<void>;

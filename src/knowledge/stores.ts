@@ -125,12 +125,6 @@ export interface ChunkStore {
   storeSentences(datasetId: string, chunkId: string, vectors: readonly Float32Array[]): Promise<void>;
 }
 
-/** Files whose dataset was removed. */
-export interface FileRemovalStore {
-  list(limit: number): Promise<string[]>;
-  markDone(fileKey: string): Promise<void>;
-}
-
 /** A search result. */
 export interface FoundChunk extends Chunk {
   /** Cosine similarity to the query, -1 to 1. */

@@ -41,5 +41,5 @@ export interface CustomerStore {
    */
   eraseNext(name: CustomerName): Promise<ErasedBatch | undefined>;
   /** Lists the erasures that have begun. */
-  pendingErasures(limit: number): Promise<CustomerName[]>;
+  pendingErasures(limit: number, after?: CustomerName): Promise<CustomerName[]>;
 }

@@ -1,4 +1,5 @@
 import type { AuditAction, AuditEntry } from '../../agents/accounts/audit.ts';
+import { readPages } from '../../base/async/readPages.ts';
 import { repeat } from '../../base/async/repeat.ts';
 import { sleep } from '../../base/async/sleep.ts';
 import { CallwayError, notFound } from '../../base/errors.ts';
@@ -86,10 +87,11 @@ export class Customers {
 
   async resume(): Promise<void> {
     const { store, onError } = this.#deps;
-    for (const name of await store.pendingErasures(RESUMED_AT_ONCE)) {
-      // A failure of one does not hold up the others.
-      await this.#finish(name).catch((error: unknown) => onError(error, 'customer not erased, retrying'));
-    }
+    const read = (limit: number, after?: CustomerName) => store.pendingErasures(limit, after);
+    const failed = (error: unknown) => onError(error, 'customer not erased, retrying');
+    // A failure of one does not hold up the others.
+    for await (const names of readPages(RESUMED_AT_ONCE, read))
+      for (const name of names) await this.#finish(name).catch(failed);
   }
 
   async #finish(name: CustomerName): Promise<void> {

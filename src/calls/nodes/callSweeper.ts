@@ -1,3 +1,4 @@
+import { readPages } from '../../base/async/readPages.ts';
 import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { type Call, expectsRecording, isFinal, isRecordingFinal } from '../call.ts';
@@ -59,13 +60,9 @@ export async function sweepCalls(deps: CallSweeperDeps): Promise<void> {
 }
 
 async function keepQueued(deps: CallSweeperDeps): Promise<void> {
-  let after: string | null = null;
-  for (;;) {
-    const queued: QueuedCall[] = await deps.calls.listQueued(after, BATCH);
+  const read = (limit: number, after?: QueuedCall) => deps.calls.listQueued(limit, after?.id);
+  for await (const queued of readPages(BATCH, read))
     await Promise.all(queued.map((call) => renewQueued(deps, call)));
-    after = queued.at(-1)?.id ?? null;
-    if (queued.length < BATCH) return;
-  }
 }
 
 async function renewQueued(deps: CallSweeperDeps, call: QueuedCall): Promise<void> {
@@ -85,12 +82,11 @@ async function restoreLock(
 
 async function endOrphans(deps: CallSweeperDeps): Promise<void> {
   const before = new Date(deps.clock.now() - NODE_TIMEOUT_MS);
-  for (const orphan of await deps.calls.listOrphans(before, BATCH)) {
-    // A failure of one does not hold up the others.
-    await endOrphan(deps, orphan).catch((error: unknown) => {
-      deps.onError(error, 'orphaned call not ended, retrying');
-    });
-  }
+  const read = (limit: number, after?: OrphanedCall) => deps.calls.listOrphans(before, limit, after?.call.id);
+  const failed = (error: unknown) => deps.onError(error, 'orphaned call not ended, retrying');
+  // A failure of one does not hold up the others.
+  for await (const orphans of readPages(BATCH, read))
+    for (const orphan of orphans) await endOrphan(deps, orphan).catch(failed);
 }
 
 /** Ends a call whose node has failed, or completes its end. */

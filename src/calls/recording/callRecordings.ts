@@ -2,13 +2,15 @@ import { rm } from 'node:fs/promises';
 import { CallwayError } from '../../base/errors.ts';
 import { isUuid } from '../../base/values/ids.ts';
 import type { RecordingReport } from '../../media/mediaSession.ts';
+import { type Removals, removeDueFiles, removeFile } from '../../work/removals.ts';
 import type { Call, RecordingResult } from '../call.ts';
-import type { RecordingLength, RecordingRemovals, RecordingStore } from './recordingStore.ts';
+import type { RecordingLength, RecordingStore } from './recordingStore.ts';
 import type { RecordingUrls } from './recordingUrls.ts';
 
 export interface CallRecordingsDeps {
   readonly recordingStore: Pick<RecordingStore, 'save' | 'remove'>;
-  readonly removals: RecordingRemovals;
+  /** Recordings whose calls were removed, by retention or with their project. */
+  readonly removals: Removals;
   readonly urls: RecordingUrls;
   /** Path of the file that is recorded on this node. */
   readonly pathOf: (callId: string) => string;
@@ -22,8 +24,6 @@ export interface CallRecordingsDeps {
   readonly requireRoom: (projectId: string, bytes: number) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
 }
-
-const REMOVALS_AT_ONCE = 200;
 
 /** The recordings of calls, from the file on the node to the recording store. */
 export class CallRecordings {
@@ -100,17 +100,15 @@ export class CallRecordings {
    * Idempotent.
    */
   async remove(key: string): Promise<void> {
-    if (await this.#deps.recordingStore.remove(key)) await this.#deps.removals.done(key);
+    const { removals, recordingStore } = this.#deps;
+    await removeFile(removals, key, (file) => recordingStore.remove(file));
   }
 
   /** Removes the recordings on the list of removals that are in this node's reach. */
   async removeDue(): Promise<void> {
-    let after: string | undefined;
-    do {
-      const keys = await this.#deps.removals.due(REMOVALS_AT_ONCE, after);
-      for (const key of keys) await this.remove(key);
-      after = keys[REMOVALS_AT_ONCE - 1];
-    } while (after !== undefined);
+    const { removals, recordingStore, onError } = this.#deps;
+    const remove = (key: string) => recordingStore.remove(key);
+    await removeDueFiles(removals, remove, (error) => onError(error, 'recording not removed, retrying'));
   }
 
   /** Stores a file, unless the project's quota is used up. */

@@ -47,13 +47,6 @@ export class RangeNotSatisfiableError extends Error {
   }
 }
 
-/** Recordings whose calls were removed, by retention or with their project; their files are to be deleted. */
-export interface RecordingRemovals {
-  /** Keys in the recording store, in their order. @param after - The last key of the page before. */
-  due(limit: number, after?: string): Promise<string[]>;
-  done(key: string): Promise<void>;
-}
-
 const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
 const MAX_KEY_LENGTH = 200;
 

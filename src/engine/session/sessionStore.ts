@@ -91,7 +91,7 @@ export interface SessionStore {
    */
   search(projectId: string, text: string, page: Page): Promise<PageOf<FoundSession>>;
   /** Live chat and web sessions without traffic for longer than their project allows. */
-  idle(now: Date, limit: number): Promise<IdleSession[]>;
+  idle(now: Date, limit: number, after?: IdleSession): Promise<IdleSession[]>;
 }
 
 /** What turns need of a session store. */

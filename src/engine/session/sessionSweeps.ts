@@ -1,6 +1,8 @@
+import { readPages } from '../../base/async/readPages.ts';
 import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { ConversationEngine } from '../conversationEngine.ts';
+import type { IdleSession } from './session.ts';
 import type { SessionStore } from './sessionStore.ts';
 
 /** An idle session ends at most this much late. */
@@ -39,18 +41,11 @@ async function endIdle(
   { sessions, endIdle: endOne, clock, onError }: SessionSweepsDeps,
   isStopped: () => boolean,
 ): Promise<void> {
-  let ended = 0;
-  do {
-    const idle = await sessions.idle(new Date(clock.now()), IDLE_BATCH);
-    ended = 0;
+  const read = (limit: number, after?: IdleSession) => sessions.idle(new Date(clock.now()), limit, after);
+  const failed = (error: unknown) => onError(error, 'idle session not ended, will be retried');
+  for await (const idle of readPages(IDLE_BATCH, read))
     for (const found of idle) {
       if (isStopped()) return;
-      try {
-        if (await endOne(found)) ended += 1;
-      } catch (error) {
-        onError(error, 'idle session not ended, will be retried');
-      }
+      await endOne(found).catch(failed);
     }
-    if (idle.length < IDLE_BATCH) return;
-  } while (ended > 0);
 }

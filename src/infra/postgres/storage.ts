@@ -16,7 +16,6 @@ import { doNotCallStore } from './calls/doNotCall.ts';
 import { mediaFileStore } from './calls/mediaFiles.ts';
 import { numberClaimStore } from './calls/numberClaims.ts';
 import { phoneNumberStore } from './calls/phoneNumbers.ts';
-import { recordingRemovals } from './calls/recordingRemovals.ts';
 import { sipTraceStore } from './calls/sipTraces.ts';
 import { slotHolders } from './calls/slotHolders.ts';
 import { trunkStore } from './calls/trunks.ts';
@@ -29,7 +28,6 @@ import type { Database, Queryable } from './connection/database.ts';
 import { chunkSearch } from './knowledge/chunkSearch.ts';
 import { chunkStore } from './knowledge/chunks.ts';
 import { datasetStore } from './knowledge/datasets.ts';
-import { fileRemovalStore } from './knowledge/fileRemovals.ts';
 import { knowledgebaseStore } from './knowledge/knowledgebases.ts';
 import { apiKeyStore } from './projects/apiKeys.ts';
 import { auditStore } from './projects/audit.ts';
@@ -57,6 +55,7 @@ import { webhookDeliveryStore } from './webhooks/webhookDeliveries.ts';
 import { webhookOutbox } from './webhooks/webhookOutbox.ts';
 import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
 import { leasedWork } from './work/claims.ts';
+import { removals } from './work/removals.ts';
 import { CALL_QUEUES, SCHEDULED_CALLS, WORK_TABLES } from './work/tables.ts';
 
 /** Creates all stores over one database, and over its transactions. */
@@ -126,7 +125,7 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     knowledgebases: knowledgebaseStore(database),
     datasets: datasetStore(database),
     chunks: chunkStore(database),
-    fileRemovals: fileRemovalStore(database),
+    fileRemovals: removals(database, 'file_removals', 'file_key'),
     webhookDeliveries: webhookDeliveryStore(database),
     webhookSecrets: webhookSecretStore(database, secrets),
     trunks: trunkStore(database, secrets),
@@ -138,7 +137,7 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     sipTraces: sipTraceStore(database),
     mediaFiles: mediaFileStore(database),
     dialogs: dialogStore(database),
-    recordingRemovals: recordingRemovals(database),
+    recordingRemovals: removals(database, 'recording_removals', 'key'),
     campaigns: campaignStore(database),
     campaignContacts: contactStore(database),
     contactImports: contactImportStore(database),

@@ -3,17 +3,16 @@ import type { Readable } from 'node:stream';
 
 import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/values/ids.ts';
+import { type Removals, removeDueFiles } from '../../work/removals.ts';
 import type { WakeWork } from '../../work/work.ts';
 import { DOCUMENT_TYPES, type DocumentType } from '../documentType.ts';
 import type { DocumentFiles } from '../files.ts';
-import type { FileRemovalStore } from '../stores.ts';
 import { createTypeDetector } from './typeDetector.ts';
-
-const REMOVAL_BATCH = 100;
 
 export interface DocumentsDeps {
   readonly files: DocumentFiles;
-  readonly removals: FileRemovalStore;
+  /** Files whose dataset was removed. */
+  readonly removals: Removals;
   readonly wake: WakeWork;
   readonly maxBytes: number;
   readonly makeId: MakeId;
@@ -51,12 +50,9 @@ export interface Documents {
 export function createDocuments(deps: DocumentsDeps): Documents {
   const { files, removals, wake, onError } = deps;
 
-  const removeFiles = async () => {
-    for (const key of await removals.list(REMOVAL_BATCH)) {
-      await files.remove(key);
-      await removals.markDone(key);
-    }
-  };
+  const remove = (key: string) => files.remove(key).then(() => true);
+  const removeFiles = () =>
+    removeDueFiles(removals, remove, (error) => onError(error, 'file of a dataset not removed, retrying'));
   const logErrors = async (work: Promise<void>, message: string) => {
     await work.catch((error: unknown) => onError(error, message));
   };

@@ -34,7 +34,10 @@ function recordingsWith(
         if (failure) throw failure;
         saved.push(key);
       },
-      remove: async (key) => key.startsWith('here/'),
+      async remove(key) {
+        if (key.startsWith('broken/')) throw new Error('not removed');
+        return key.startsWith('here/');
+      },
     },
     removals: {
       due: async (limit, after = '') => [...removals].filter((key) => key > after).slice(0, limit),
@@ -159,12 +162,13 @@ test('Recordings whose call was removed are removed from the node', async () => 
   expect(existsSync(path)).toBe(true);
 });
 
-test('A removed recording stays on the list until the node that has its file removes it', async () => {
+test('A removed recording stays on the list until its file is removed, and holds up none behind it', async () => {
   const { recordings, removals } = recordingsWith(away);
   const elsewhere = Array.from({ length: 250 }, (_, n) => `elsewhere/${1000 + n}.wav`);
-  for (const key of [...elsewhere, 'here/a.wav', 'here/b.wav']) removals.add(key);
+  const kept = ['broken/a.wav', ...elsewhere];
+  for (const key of [...kept, 'here/a.wav', 'here/b.wav']) removals.add(key);
   await recordings.remove('here/a.wav');
-  expect(removals.size).toBe(251);
+  expect(removals.size).toBe(252);
   await recordings.removeDue();
-  expect([...removals]).toEqual(elsewhere);
+  expect([...removals]).toEqual(kept);
 });

@@ -13,13 +13,16 @@ function scene(idle: string[], change: Partial<SessionSweepsDeps> = {}) {
   const live = [...idle];
   const deps: SessionSweepsDeps = {
     sessions: {
-      idle: async (_now, limit) =>
-        live.slice(0, limit).map((sessionId) => ({
-          projectId: PROJECT,
-          sessionId,
-          instanceId: `of ${sessionId}`,
-          turn: 3,
-        })),
+      idle: async (_now, limit, after) =>
+        live
+          .slice(after ? live.indexOf(after.sessionId) + 1 : 0)
+          .slice(0, limit)
+          .map((sessionId) => ({
+            projectId: PROJECT,
+            sessionId,
+            instanceId: `of ${sessionId}`,
+            turn: 3,
+          })),
     },
     endIdle: async ({ projectId, sessionId, turn }) => {
       ended.push(`${projectId} ${sessionId} ${turn}`);
@@ -49,20 +52,21 @@ test('Session sweeps end idle sessions every 15 s, in batches', async () => {
   await stop();
 });
 
-test('Session sweeps report a session that cannot be ended, and retry it at the next sweep', async () => {
-  const ids = Array.from({ length: 100 }, (_, index) => `s${index}`);
+test('Session sweeps report sessions that cannot be ended, end those behind them, and retry at the next sweep', async () => {
+  const ids = Array.from({ length: 101 }, (_, index) => `s${index}`);
   let tries = 0;
   const { clock, errors, stop } = scene(ids, {
-    endIdle: async () => {
+    endIdle: async ({ sessionId }) => {
       tries += 1;
+      if (sessionId === 's100') return true;
       throw new Error('not now');
     },
   });
   clock.advance(15_000);
   await vi.waitFor(() => expect(errors).toHaveLength(100));
   await settled();
-  expect(tries).toBe(100);
+  expect(tries).toBe(101);
   clock.advance(15_000);
-  await vi.waitFor(() => expect(tries).toBe(200));
+  await vi.waitFor(() => expect(tries).toBe(202));
   await stop();
 });

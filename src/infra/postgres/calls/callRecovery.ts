@@ -26,16 +26,16 @@ export function callRecovery(database: Queryable): CallRecovery {
     async markSettled(id) {
       await database.query('UPDATE calls SET settled = true WHERE id = $1', [id]);
     },
-    async listQueued(after, limit) {
+    async listQueued(limit, after) {
       return await database.query<QueuedCall>(
         `SELECT id, project_id AS "projectId", to_number AS "toNumber" FROM calls
          WHERE NOT settled AND ${IS_WAITING} AND ($1::uuid IS NULL OR id > $1)
          ORDER BY id LIMIT $2`,
-        [after, limit],
+        [after ?? null, limit],
       );
     },
-    async listOrphans(before, limit) {
-      return (await database.query<object>(ORPHANS, [before, limit])).map(toOrphan);
+    async listOrphans(before, limit, after) {
+      return (await database.query<object>(ORPHANS, [before, limit, after ?? null])).map(toOrphan);
     },
     async listUnsettledOn(nodeId) {
       const rows = await database.query<object>(
@@ -59,7 +59,7 @@ export function callRecovery(database: Queryable): CallRecovery {
 const ORPHANS = `
   SELECT ${callSelection()}, ${LAST_SEEN}
   FROM calls
-  WHERE NOT settled AND (
+  WHERE NOT settled AND ($3::uuid IS NULL OR id > $3) AND (
     (node_id IS NOT NULL AND ${NODE_IS_SILENT})
     OR (status IN (${FINAL_STATUS_LIST}) AND ended_at < $1 AND (
       answered_at IS NULL OR NOT (settings->>'record')::boolean

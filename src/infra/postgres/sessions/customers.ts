@@ -121,10 +121,11 @@ export function customerStore(database: Database, digests: NumberDigests): Custo
       );
     },
     eraseNext: (name) => database.transaction((transaction) => eraseNext(transaction, digests, name)),
-    async pendingErasures(limit) {
+    async pendingErasures(limit, after) {
       const rows = await database.query<{ project_id: string; customer: string }>(
-        'SELECT project_id, customer FROM customer_erasures ORDER BY project_id, customer LIMIT $1',
-        [limit],
+        `SELECT project_id, customer FROM customer_erasures
+         WHERE $2::uuid IS NULL OR (project_id, customer) > ($2, $3) ORDER BY project_id, customer LIMIT $1`,
+        [limit, after?.projectId ?? null, after?.key ?? null],
       );
       return rows.map(({ project_id, customer }) => ({ projectId: project_id, key: customer }));
     },

@@ -93,13 +93,13 @@ export function sessionStore(database: Queryable): SessionStore {
       return undefined;
     },
     search: (projectId, text, page) => searchSessions(database, projectId, text, page),
-    async idle(now, limit) {
+    async idle(now, limit, after) {
       const rows = await database.query<object>(
         `SELECT project_id, session_id, instance_id, turn FROM sessions JOIN projects ON projects.id = project_id
          WHERE channel <> 'phone' AND last_activity_at < $1::timestamptz - make_interval(mins => coalesce(
            idle_minutes, session_idle_minutes, CASE channel WHEN 'chat' THEN $3::integer ELSE $4 END
-         )) ORDER BY last_activity_at LIMIT $2`,
-        [now, limit, DEFAULT_CHAT_IDLE_MINUTES, DEFAULT_SESSION_IDLE_MINUTES],
+         )) AND ($5::uuid IS NULL OR instance_id > $5) ORDER BY instance_id LIMIT $2`,
+        [now, limit, DEFAULT_CHAT_IDLE_MINUTES, DEFAULT_SESSION_IDLE_MINUTES, after?.instanceId ?? null],
       );
       return rows.map(fieldsOf<Pick<Session, 'projectId' | 'sessionId' | 'instanceId' | 'turn'>>);
     },

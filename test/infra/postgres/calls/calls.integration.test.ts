@@ -303,7 +303,7 @@ describe('Calls', () => {
       expect(taken.flat().sort()).toEqual([call.id, other.id].sort());
       expect(await due(1009)).toEqual([]);
       expect((await due(1010)).sort()).toEqual([call.id, other.id].sort());
-      expect(await world.stores.calls.listQueued(null, 10)).toEqual([]);
+      expect(await world.stores.calls.listQueued(10)).toEqual([]);
       expect(await world.stores.calls.claim(call.id, NODE)).toBeUndefined();
     });
 
@@ -453,15 +453,15 @@ describe('Calls', () => {
     for (const last of [1, 2, 3]) waiting.push(await keep({ toNumber: `+88691234560${last}` }));
     const claimed = await keep({ toNumber: '+886912345604' });
     await world.stores.calls.claim(claimed.id, NODE);
-    const [first, second, third] = await world.stores.calls.listQueued(null, 10);
+    const [first, second, third] = await world.stores.calls.listQueued(10);
     expect([first?.id, second?.id, third?.id]).toEqual(waiting.map(({ id }) => id));
     expect(first).toEqual({
       id: waiting[0]?.id,
       projectId: world.projectId,
       toNumber: '+886912345601',
     });
-    expect(await world.stores.calls.listQueued(second?.id ?? null, 10)).toEqual([third]);
-    expect(await world.stores.calls.listQueued(null, 2)).toEqual([first, second]);
+    expect(await world.stores.calls.listQueued(10, second?.id)).toEqual([third]);
+    expect(await world.stores.calls.listQueued(2)).toEqual([first, second]);
   });
 
   test('of a dead node are orphans until they are settled', async () => {
@@ -478,6 +478,7 @@ describe('Calls', () => {
       { call: silent, lastSeenAt: later(-40_000) },
       { call: unknown, lastSeenAt: null },
     ]);
+    expect(await calls.listOrphans(date(-30_000), 1, silent.id)).toEqual(orphans.slice(1));
     await calls.update(silent.id, null, { status: 'failed', endedAt: later(0) });
     expect(await calls.listOrphans(date(-30_000), 10)).toHaveLength(2);
     expect(await calls.listUnsettledOn('silent')).toMatchObject([
@@ -617,6 +618,7 @@ describe('Calls', () => {
     await projects.remove(world.projectId);
     expect(await recordingRemovals.due(10)).toEqual(['one.wav', 'two.wav']);
     expect(await recordingRemovals.due(1)).toEqual(['one.wav']);
+    expect(await recordingRemovals.due(1, 'one.wav')).toEqual(['two.wav']);
     await recordingRemovals.done('one.wav');
     expect(await recordingRemovals.due(10)).toEqual(['two.wav']);
   });

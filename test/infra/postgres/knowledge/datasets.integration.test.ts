@@ -146,7 +146,7 @@ describe('Datasets', () => {
       ]);
       expect(rows).toEqual([]);
     }
-    expect(await fileRemovals.list(100)).toContain(`file-${task.datasetId}`);
+    expect(await fileRemovals.due(100)).toContain(`file-${task.datasetId}`);
     const chunk = { id: uuidV7(), position: 9, content: 'x', startOffset: 0, endOffset: 1 };
     expect(await chunks.append(task, [chunk])).toBe(false);
     const vector = { chunkId: ids[0] ?? '', vector: wordVector('x', 512) };
@@ -155,9 +155,9 @@ describe('Datasets', () => {
 
     const other = await addDataset(knowledgebase);
     await projects.remove(knowledgebase.projectId);
-    expect(await fileRemovals.list(100)).toContain(`file-${other}`);
-    await fileRemovals.markDone(`file-${other}`);
-    expect(await fileRemovals.list(100)).not.toContain(`file-${other}`);
+    expect(await fileRemovals.due(100)).toContain(`file-${other}`);
+    await fileRemovals.done(`file-${other}`);
+    expect(await fileRemovals.due(100)).not.toContain(`file-${other}`);
   });
 
   test('Background inserts of vectors do not delay foreground queries', async () => {
@@ -244,7 +244,7 @@ describe('Datasets', () => {
       expect(await datasets.list(knowledgebase.id)).toEqual([]);
       expect(await datasets.list(others.id)).toMatchObject([{ id: kept }]);
       const files = [`file-${task.datasetId}`, `file-${short}`];
-      expect(await fileRemovals.list(100)).toEqual(expect.arrayContaining(files));
+      expect(await fileRemovals.due(100)).toEqual(expect.arrayContaining(files));
     });
 
     test('that fails is removed in batches before the reason is stored', async () => {

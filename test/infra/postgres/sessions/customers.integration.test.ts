@@ -106,6 +106,8 @@ describe('Customers', () => {
     await expect(failing.customers.erase(named('many'), AUTHOR)).rejects.toThrow('killed');
     expect(await world.customers.find(named('many'))).toMatchObject({ sessions: { total: 30 } });
     expect(await audited()).toEqual([]);
+    expect(await world.customers.pendingErasures(1)).toEqual([named('many')]);
+    expect(await world.customers.pendingErasures(1, named('many'))).toEqual([]);
 
     const heir = node();
     await heir.customers.resume();

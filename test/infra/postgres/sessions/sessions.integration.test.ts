@@ -297,7 +297,10 @@ describe('Sessions', () => {
     expect(await idle(4)).toEqual([]);
     expect(await idle(5)).toEqual(['chat', 'web']);
     expect(await idle(60)).toEqual(['busy', 'chat', 'patient', 'web']);
-    expect(await world.stores.sessions.idle(new Date(), 1)).toHaveLength(1);
+    const first = await world.stores.sessions.idle(new Date(), 1);
+    const others = await world.stores.sessions.idle(new Date(), 1_000, first[0]);
+    expect([...first, ...others]).toEqual(await world.stores.sessions.idle(new Date(), 1_000));
+    expect(first).toHaveLength(1);
     await world.end(chat);
     expect(await idle(5)).toEqual(['web']);
   });
