@@ -16,12 +16,13 @@ import { createSealer } from '../src/base/sealer.ts';
 import { DAY_MS } from '../src/base/values/clock.ts';
 import { uuidV7 } from '../src/base/values/ids.ts';
 import { table } from '../src/cli/table.ts';
+import type { SessionFilter } from '../src/engine/history/sessionFilter.ts';
 import type { Database } from '../src/infra/postgres/connection/database.ts';
 import { migrate, readMigrations } from '../src/infra/postgres/connection/migrate.ts';
 import { openPostgres } from '../src/infra/postgres/connection/postgres.ts';
 import { addChanges, countNext } from '../src/infra/postgres/results/countSessions.ts';
 import { createStorage } from '../src/infra/postgres/storage.ts';
-import type { InsightFilter, Interval } from '../src/results/insights/insightStore.ts';
+import type { Interval } from '../src/results/insights/insightStore.ts';
 import { type MetricName, readFunnel, readInsights } from '../src/results/insights/readInsights.ts';
 import { rollupChanges } from '../src/results/insights/rollups.ts';
 import { DIMENSIONS } from '../src/results/insights/sessionFacts.ts';
@@ -39,7 +40,7 @@ const TO = new Date(BEGAN_MS + DAYS * DAY_MS + 9.4 * 3_600_000).toISOString();
 const COUNTED_WITH_ROWS = 10_000;
 const STATEMENT_TIMEOUT_MS = 900_000;
 const INTERVALS: readonly Interval[] = ['hour', 'day', 'week'];
-const FILTERS: readonly (readonly [what: string, filter: InsightFilter])[] = [
+const FILTERS: readonly (readonly [what: string, filter: SessionFilter])[] = [
   ['none', {}],
   ['success=true, channel=phone', { success: 'true', channel: 'phone' }],
 ];

@@ -4,16 +4,13 @@ import type { Page, PageOf } from '../../base/values/page.ts';
 import type { ReleaseName } from '../../base/values/releaseName.ts';
 import type { Channel, HistoryEvent, SessionMessage } from '../session/session.ts';
 import type { Review } from './review.ts';
+import type { SessionFilter } from './sessionFilter.ts';
 import type { Analysis, Evaluation } from './sessionResults.ts';
 
-export interface HistoryFilter {
-  readonly channel?: Channel;
+export interface HistoryFilter extends SessionFilter {
   readonly status?: string;
-  readonly release?: ReleaseName;
   readonly from?: string;
   readonly to?: string;
-  readonly disposition?: string;
-  readonly success?: boolean;
   /** Text to find in the messages. */
   readonly q?: string;
   /** Whether sessions of tests are listed too. Default: no. */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { headerList, shownHeaderList, targetUrl, withoutHeaderValues } from '../../agents/fields.ts';
 import { invalid } from '../../base/errors.ts';
 import { omitUndefined } from '../../base/values/omitUndefined.ts';
+import { sessionFilterBody } from '../../engine/history/sessionFilter.ts';
 import { checkTarget, type TargetPolicy } from '../../http/target.ts';
-import { insightFilter } from '../insights/insightFilter.ts';
 import { FIGURE_METRICS } from '../insights/metrics.ts';
 
 /** A day: each look reads the sessions of the window. */
@@ -26,13 +26,7 @@ const fields = {
   metric: z
     .enum(FIGURE_METRICS)
     .describe('A metric of the insights, of the sessions that ended within the window.'),
-  filter: z
-    .strictObject({
-      ...insightFilter,
-      release: z.union([z.int().min(1), insightFilter.release]).optional(),
-      success: z.union([z.boolean(), insightFilter.success]).optional(),
-    })
-    .describe('As insights have it. Default: all sessions.'),
+  filter: z.strictObject(sessionFilterBody).describe('As insights have it. Default: all sessions.'),
   windowMinutes: z.int().min(1).max(MAX_WINDOW_MINUTES),
   minCount: z
     .int()

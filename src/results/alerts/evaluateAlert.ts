@@ -1,4 +1,5 @@
 import { type Clock, MINUTE_MS } from '../../base/values/clock.ts';
+import { toSessionFilter } from '../../engine/history/sessionFilter.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { Again, ClaimedWork, LeasedWork } from '../../work/work.ts';
 import type { WorkKind } from '../../work/worker.ts';
@@ -34,7 +35,7 @@ export async function evaluateAlert(
   const figure = alert.enabled
     ? await insights.figure(projectId, {
         metric,
-        filter: Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, String(value)])),
+        filter: toSessionFilter(filter),
         from: new Date(nowMs - windowMinutes * MINUTE_MS).toISOString(),
         to: new Date(nowMs).toISOString(),
         by: 'end',

@@ -1,26 +1,16 @@
 import { z } from 'zod';
 
-import type { ReleaseName } from '../../base/values/releaseName.ts';
+import type { SessionFilter } from '../../engine/history/sessionFilter.ts';
 import type { SessionResults } from '../../engine/history/sessionResults.ts';
-import type { Channel } from '../../engine/session/session.ts';
 
 /** Sessions that one job may have. */
 export const MAX_JOB_SESSIONS = 100_000;
 
 /** Which ended sessions are meant; those of tests never are. */
-export interface SessionFilter {
+export interface EndedSessions extends SessionFilter {
   /** The sessions that started at this time or later, and before `to`. ISO 8601. */
   readonly from: string;
   readonly to: string;
-  readonly release?: ReleaseName | undefined;
-  readonly disposition?: string | undefined;
-  readonly success?: boolean | undefined;
-  readonly channel?: Channel | undefined;
-  readonly direction?: 'inbound' | 'outbound' | undefined;
-  /** The end reason of the session, or of its call. */
-  readonly endReason?: string | undefined;
-  readonly trunkId?: string | undefined;
-  readonly campaignId?: string | undefined;
 }
 
 /** A job in the API. */
@@ -49,7 +39,7 @@ export interface AnalysisStore {
    */
   insertJob(
     job: { readonly id: string; readonly projectId: string; readonly createdAt: string },
-    filter: SessionFilter,
+    chosen: EndedSessions,
   ): Promise<number>;
   findJob(projectId: string, id: string): Promise<AnalysisJob | undefined>;
   /** Finds the session of a piece of work; undefined when it is done. */

@@ -1,8 +1,6 @@
+import type { SessionFilter } from '../../engine/history/sessionFilter.ts';
 import type { FigureMetric, SumMetricName } from './metrics.ts';
 import type { Dimension, LatencyPart } from './sessionFacts.ts';
-
-/** What sessions must have; a dimension that is absent is not asked for. */
-export type InsightFilter = Readonly<Partial<Record<Dimension, string>>>;
 
 export type Interval = 'hour' | 'day' | 'week';
 
@@ -12,7 +10,7 @@ export interface InsightQuery {
   readonly to: string;
   readonly interval: Interval;
   readonly groupBy: Dimension | undefined;
-  readonly filter: InsightFilter;
+  readonly filter: SessionFilter;
 }
 
 /** Sums of one group over one interval. */
@@ -73,7 +71,7 @@ export interface Figure {
 
 export interface FigureQuery {
   readonly metric: FigureMetric;
-  readonly filter: InsightFilter;
+  readonly filter: SessionFilter;
   /** Exact, ISO 8601; `to` is not part of it. */
   readonly from: string;
   readonly to: string;

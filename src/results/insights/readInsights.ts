@@ -1,12 +1,6 @@
+import type { SessionFilter } from '../../engine/history/sessionFilter.ts';
 import { LATENCY_BUCKETS, percentile, STAY_BUCKETS } from './histogram.ts';
-import type {
-  InsightFilter,
-  InsightQuery,
-  InsightStore,
-  JudgementPoint,
-  LatencyPoint,
-  SumPoint,
-} from './insightStore.ts';
+import type { InsightQuery, InsightStore, JudgementPoint, LatencyPoint, SumPoint } from './insightStore.ts';
 import { GROUPED_METRICS, SUM_METRICS, type SumMetric, type SumMetricName } from './metrics.ts';
 import { LATENCY_PARTS, type LatencyPart } from './sessionFacts.ts';
 
@@ -168,7 +162,7 @@ function seriesOf<Point extends { readonly at: string; readonly isRest: boolean 
 export interface FunnelRequest {
   readonly from: string;
   readonly to: string;
-  readonly filter: InsightFilter;
+  readonly filter: SessionFilter;
 }
 
 /** Returns the way of the sessions through the pathway; the nodes that were entered most first. */

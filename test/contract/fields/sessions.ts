@@ -26,6 +26,10 @@ export const SESSIONS_FIELDS: readonly FieldTable[] = [
         'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
       campaignId:
         'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      agentId:
+        'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      language:
+        'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
     },
   },
   {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { invalid, notFound } from '../../../base/errors.ts';
-import { releaseName } from '../../../base/values/releaseName.ts';
+import { sessionFilterBody, toSessionFilter } from '../../../engine/history/sessionFilter.ts';
 import { analysisResult, evaluationResult } from '../../../engine/history/sessionResults.ts';
 import { analysisJob, MAX_JOB_SESSIONS } from '../../../results/analysis/analysisStore.ts';
 import { idempotent } from '../../idempotency.ts';
@@ -16,14 +16,7 @@ const span = z
   .strictObject({
     from: moment.describe('Sessions that started at this time or later; a date means its beginning in UTC.'),
     to: moment.optional().describe('Sessions that started before this time. Default: now.'),
-    release: releaseName.optional().describe('Sessions on this release.'),
-    disposition: z.string().min(1).max(64).optional(),
-    success: z.boolean().optional(),
-    channel: z.enum(['chat', 'phone', 'web']).optional(),
-    direction: z.enum(['inbound', 'outbound']).optional(),
-    endReason: z.string().min(1).max(64).optional().describe('Of the session, or of its call.'),
-    trunkId: z.uuid().optional(),
-    campaignId: z.uuid().optional(),
+    ...sessionFilterBody,
   })
   .meta({ id: 'AnalysisSpan', examples: [{ from: '2026-03-01', to: '2026-04-01', channel: 'phone' }] });
 
@@ -81,7 +74,8 @@ function startJobRoute(app: App, deps: HttpDeps): void {
       const jobId = makeId();
       const started = await idempotent(deps, { request, reply, status: 202 }, async ({ analyses }) => {
         const createdAt = new Date(clock.now()).toISOString();
-        const total = await analyses.insertJob({ id: jobId, projectId, createdAt }, { from, to, ...filter });
+        const chosen = { from, to, ...toSessionFilter(filter) };
+        const total = await analyses.insertJob({ id: jobId, projectId, createdAt }, chosen);
         if (total > MAX_JOB_SESSIONS) {
           const message = `More than ${MAX_JOB_SESSIONS} sessions are meant; give a shorter span`;
           throw invalid('too_many_sessions', message, [{ path: '/from', message }]);

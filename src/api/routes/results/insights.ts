@@ -2,8 +2,7 @@ import { z } from 'zod';
 
 import { invalid } from '../../../base/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../../base/values/clock.ts';
-import { omitUndefined } from '../../../base/values/omitUndefined.ts';
-import { insightFilter } from '../../../results/insights/insightFilter.ts';
+import { sessionFilter, toSessionFilter } from '../../../engine/history/sessionFilter.ts';
 import { MAX_SERIES } from '../../../results/insights/insightStore.ts';
 import { SUM_METRICS } from '../../../results/insights/metrics.ts';
 import {
@@ -149,7 +148,7 @@ function insightsRoute(app: App, { clock, storage }: HttpDeps): void {
             ),
           interval: z.enum(['hour', 'day', 'week']).default('day').describe('In UTC; weeks begin on Monday.'),
           ...range,
-          ...insightFilter,
+          ...sessionFilter,
         }),
         response: { 200: insights, ...errors() },
       },
@@ -166,7 +165,7 @@ function insightsRoute(app: App, { clock, storage }: HttpDeps): void {
         groupBy: dimension,
         interval,
         ...span,
-        filter: omitUndefined(filter),
+        filter: toSessionFilter(filter),
       });
       return { series: series.map((one) => ({ ...one, points: [...one.points] })), total };
     },
@@ -185,7 +184,7 @@ function funnelRoute(app: App, { clock, storage }: HttpDeps): void {
           'How many sessions entered each node, ended there, stayed how long, and left by which edge, in whole UTC days: those of `from` and `to` are included.',
         ),
         params: projectParams,
-        querystring: z.strictObject({ ...range, ...insightFilter }),
+        querystring: z.strictObject({ ...range, ...sessionFilter }),
         response: { 200: funnel, ...errors() },
       },
     },
@@ -194,7 +193,7 @@ function funnelRoute(app: App, { clock, storage }: HttpDeps): void {
       return {
         nodes: await readFunnel(storage.insights, params.projectId, {
           ...span,
-          filter: omitUndefined(filter),
+          filter: toSessionFilter(filter),
         }),
       };
     },

@@ -4,10 +4,11 @@ import { modelUsage, sessionUsage } from '../../../agents/cost/usage.ts';
 import { notFound } from '../../../base/errors.ts';
 import { milliseconds } from '../../../base/validation.ts';
 import { omitUndefined } from '../../../base/values/omitUndefined.ts';
-import { releaseName, releaseParameter } from '../../../base/values/releaseName.ts';
+import { releaseName } from '../../../base/values/releaseName.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
 import { review } from '../../../engine/history/review.ts';
+import { sessionFilter } from '../../../engine/history/sessionFilter.ts';
 import { analysisResult, evaluationResult } from '../../../engine/history/sessionResults.ts';
 import { isShown } from '../../../engine/session/session.ts';
 import { tokenCost } from '../../../results/cost/costOf.ts';
@@ -19,7 +20,6 @@ import {
   flag,
   MAX_SEARCH_CHARACTERS,
   moment,
-  outcomeFilters,
   pageQuery,
   pagination,
   paginationOf,
@@ -212,11 +212,9 @@ function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
         ...about('Sessions', 'List past and live sessions', 'For as long as the project keeps its history.'),
         params: projectParams,
         querystring: pageQuery.extend({
-          channel: channel.optional(),
+          ...sessionFilter,
           status: z.string().min(1).optional(),
-          release: releaseParameter.optional().describe('Sessions on this release: a number, or `draft`.'),
           ...range,
-          ...outcomeFilters,
           q: z
             .string()
             .min(1)

@@ -5,8 +5,9 @@ import {
 } from '../../../results/analysis/analysisStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { resultParameters, setResults } from '../sessions/sessionResults.ts';
+import { Given } from '../sql/given.ts';
 import { fieldsOf } from '../sql/rows.ts';
-import { sessionConditions } from './sessionConditions.ts';
+import { SESSIONS, sessionConditions } from './sessionConditions.ts';
 
 export function analysisStore(database: Queryable): AnalysisStore {
   return {
@@ -22,13 +23,10 @@ export function analysisStore(database: Queryable): AnalysisStore {
       const sql = `UPDATE session_history SET ${setResults('$2', '$3')} WHERE instance_id = $1`;
       await database.query(sql, [instanceId, ...resultParameters(results)]);
     },
-    async insertJob({ id, projectId, createdAt }, filter) {
-      const { sql, parameters } = sessionConditions(projectId, filter);
-      const [job] = await database.query<{ total: number }>(insertJob(sql, parameters.length), [
-        ...parameters,
-        id,
-        createdAt,
-      ]);
+    async insertJob({ id, projectId, createdAt }, { from, to, ...filter }) {
+      const given = new Given(projectId, id, createdAt, from, to);
+      const sql = insertJob(sessionConditions(given, filter));
+      const [job] = await database.query<{ total: number }>(sql, given.parameters);
       return job?.total ?? 0;
     },
     async findJob(projectId, id) {
@@ -53,17 +51,20 @@ export function analysisStore(database: Queryable): AnalysisStore {
   };
 }
 
+const ENDED_WITHIN = `project_id = $1 AND status = 'ended' AND NOT is_test
+  AND started_at >= $4::timestamptz AND started_at < $5::timestamptz`;
+
 /** The newest sessions first. */
-const insertJob = (where: string, taken: number): string => `
+const insertJob = (conditions: readonly string[]): string => `
   WITH chosen AS (
-    SELECT instance_id FROM session_history AS history LEFT JOIN calls USING (instance_id)
-    WHERE ${where} ORDER BY history.started_at DESC LIMIT ${MAX_JOB_SESSIONS + 1}
+    SELECT instance_id FROM ${SESSIONS}
+    WHERE ${[ENDED_WITHIN, ...conditions].join(' AND ')} ORDER BY started_at DESC LIMIT ${MAX_JOB_SESSIONS + 1}
   ), job AS (
     INSERT INTO analysis_jobs (id, project_id, total, created_at)
-    SELECT $${taken + 1}::uuid, $1, count(*), $${taken + 2}::timestamptz FROM chosen RETURNING id, total
+    SELECT $2::uuid, $1, count(*), $3::timestamptz FROM chosen RETURNING id, total
   ), rows AS (
     INSERT INTO session_analyses (job_id, project_id, instance_id, next_at)
-    SELECT job.id, $1, instance_id, $${taken + 2}::timestamptz FROM job, chosen
+    SELECT job.id, $1, instance_id, $3::timestamptz FROM job, chosen
   )
   SELECT total FROM job`;
 

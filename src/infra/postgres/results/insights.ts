@@ -1,10 +1,10 @@
 import { DAY_MS, HOUR_MS } from '../../../base/values/clock.ts';
+import type { SessionFilter } from '../../../engine/history/sessionFilter.ts';
 import { LATENCY_BUCKETS, percentile } from '../../../results/insights/histogram.ts';
 import {
   type Figure,
   type FigureQuery,
   type FunnelNode,
-  type InsightFilter,
   type InsightQuery,
   type InsightStore,
   type JudgementPoint,
@@ -16,6 +16,7 @@ import { SUM_METRICS, type SumMetric } from '../../../results/insights/metrics.t
 import { columnOf, WHOLE_BY_OUTCOME } from '../../../results/insights/rollups.ts';
 import { type Dimension, isOutcome, type LatencyPart } from '../../../results/insights/sessionFacts.ts';
 import type { Database, Parameter, Queryable } from '../connection/database.ts';
+import { Given } from '../sql/given.ts';
 import { isoTime } from '../sql/rows.ts';
 
 /** The nodes that most sessions entered. */
@@ -118,21 +119,6 @@ export function insightStore(database: Database): InsightStore {
   };
 }
 
-/** The parameters of a statement, of which $1 is the project. */
-class Given {
-  readonly parameters: Parameter[];
-
-  constructor(projectId: string) {
-    this.parameters = [projectId];
-  }
-
-  /** @returns Its place, such as `$2`. */
-  add(value: Parameter): string {
-    this.parameters.push(value);
-    return `$${this.parameters.length}`;
-  }
-}
-
 interface Summed {
   readonly table: string;
   readonly where: string;
@@ -187,7 +173,7 @@ function toPoint({ at, key, is_rest }: PointRow) {
   return { at: isoTime(at), key, isRest: is_rest };
 }
 
-function filtered(given: Given, dimensions: string, filter: InsightFilter): string {
+function filtered(given: Given, dimensions: string, filter: SessionFilter): string {
   const parts = Object.entries(filter).map(
     ([name, value]) => `${dimensions}->>'${name}' = ${given.add(value)}`,
   );

@@ -1,29 +1,40 @@
-import type { SessionFilter } from '../../../results/analysis/analysisStore.ts';
-import type { Parameter } from '../connection/database.ts';
+import type { SessionFilter } from '../../../engine/history/sessionFilter.ts';
+import type { Dimension } from '../../../results/insights/sessionFacts.ts';
+import type { Given } from '../sql/given.ts';
 
-/** Returns the condition for the chosen ended sessions, over `session_history AS history LEFT JOIN calls`. */
-export function sessionConditions(
-  projectId: string,
-  filter: SessionFilter,
-): { sql: string; parameters: Parameter[] } {
-  const { from, to, release, disposition, success, channel, direction, endReason, trunkId, campaignId } =
-    filter;
-  const parameters: Parameter[] = [projectId, from, to];
-  const given = (value: Parameter | undefined, sql: (place: string) => string): string[] =>
-    value === undefined ? [] : [sql(`$${parameters.push(value)}`)];
-  const parts = [
-    "history.project_id = $1 AND history.status = 'ended' AND NOT history.is_test",
-    'history.started_at >= $2::timestamptz AND history.started_at < $3::timestamptz',
-    ...(release === 'draft'
-      ? ['history.release IS NULL']
-      : given(release, (place) => `history.release = ${place}`)),
-    ...given(disposition, (place) => `history.disposition = ${place}`),
-    ...given(success, (place) => `history.success = ${place}`),
-    ...given(channel, (place) => `history.channel = ${place}`),
-    ...given(direction, (place) => `direction = ${place}`),
-    ...given(endReason, (place) => `(history.end_reason = ${place} OR calls.end_reason = ${place})`),
-    ...given(trunkId, (place) => `trunk_id::text = ${place}`),
-    ...given(campaignId, (place) => `campaign_id::text = ${place}`),
+/** Sessions with their calls. The columns of `session_history` need no prefix. */
+export const SESSIONS = `session_history AS history LEFT JOIN (
+  SELECT instance_id, project_id, direction, trunk_id, campaign_id, answered_at, ended_at AS call_ended_at,
+    CASE WHEN ended_at IS NOT NULL THEN coalesce(end_reason, nullif(status, 'completed')) END AS call_end_reason
+  FROM calls
+) AS call USING (instance_id, project_id)`;
+
+/**
+ * What insights group and filter by, over {@link SESSIONS}; the node of the end is found by the entries.
+ *
+ * A call whose status says enough, such as `busy`, ends for that reason.
+ */
+export const DIMENSION_COLUMNS = {
+  release: "coalesce(release::text, 'draft')",
+  channel: 'channel',
+  direction: 'direction',
+  trunkId: 'trunk_id',
+  campaignId: 'campaign_id',
+  agentId: 'NULL::text',
+  language: 'language',
+  disposition: 'disposition',
+  success: 'success',
+  endReason: 'coalesce(call_end_reason, end_reason)',
+  provider: 'provider',
+} as const satisfies Record<Exclude<Dimension, 'node'>, string>;
+
+/** Returns the conditions for the sessions of a filter, over {@link SESSIONS}: those ended ones that insights count by it. */
+export function sessionConditions(given: Given, { release, ...filter }: SessionFilter): string[] {
+  return [
+    // As the index of releases has it.
+    ...(release === 'draft' ? ['release IS NULL'] : given.when(release, (place) => `release = ${place}`)),
+    ...Object.entries(filter).flatMap(([name, value]) =>
+      given.when(value, (place) => `${DIMENSION_COLUMNS[name as keyof typeof filter]} = ${place}`),
+    ),
   ];
-  return { sql: parts.join(' AND '), parameters };
 }

@@ -1,6 +1,7 @@
 import type { ReviewReason, ReviewRule } from '../../../agents/accounts/reviewRules.ts';
 import type { ReviewFacts } from '../../../results/reviews/reviewReasons.ts';
 import type { Queryable } from '../connection/database.ts';
+import { DIMENSION_COLUMNS, SESSIONS } from './sessionConditions.ts';
 
 export interface StoredFacts extends ReviewFacts {
   readonly projectId: string;
@@ -19,32 +20,21 @@ interface Row extends Omit<StoredFacts, 'startedAt' | 'endedAt'> {
 /** The result of a tool. What tells of a failed transfer has an outcome, and is none. */
 const OF_TOOL = `type = 'tool_result' AND data->'outcome' IS NULL`;
 
-/**
- * Everything that is counted of a session, from its rows. A dimension or a figure of its own has its place here.
- *
- * A call whose status says enough, such as `busy`, ends for that reason.
- */
+const DIMENSIONS = Object.entries(DIMENSION_COLUMNS).map(([name, column]) => `'${name}', (${column})::text`);
+
+/** Everything that is counted of a session, from its rows. A figure of its own has its place here. */
 const FACTS = `
-  SELECT history.project_id AS "projectId", history.instance_id AS "instanceId", started_at AS "startedAt",
-    history.ended_at AS "endedAt", history.turns,
-    json_build_object(
-      'release', coalesce(release::text, 'draft'), 'channel', channel, 'direction', call.direction, 'trunkId', call.trunk_id,
-      'campaignId', call.campaign_id, 'agentId', NULL, 'language', language, 'disposition', disposition, 'success', success::text,
-      'endReason', coalesce(call.end_reason, nullif(call.status, 'completed'), history.end_reason),
-      'provider', provider) AS dimensions,
-    CASE WHEN call.id IS NOT NULL THEN json_build_object(
-      'answeredAtMs', floor(extract(epoch FROM call.answered_at) * 1000),
-      'endedAtMs', floor(extract(epoch FROM call.ended_at) * 1000)) END AS call,
+  SELECT project_id AS "projectId", instance_id AS "instanceId", started_at AS "startedAt", ended_at AS "endedAt", turns,
+    json_build_object(${DIMENSIONS.join(', ')}) AS dimensions,
+    CASE WHEN call_ended_at IS NOT NULL THEN json_build_object(
+      'answeredAtMs', floor(extract(epoch FROM answered_at) * 1000),
+      'endedAtMs', floor(extract(epoch FROM call_ended_at) * 1000)) END AS call,
     coalesce(criteria, '[]') AS criteria, review->'criteria' AS reviewed, analysis->>'status' AS analysis,
     review_rules AS "reviewRules", review_reasons AS "reviewReasons", "notUnderstood", coalesce(silences, '[]') AS silences,
     coalesce(spoken, '[]') AS spoken, "transferAtMs", "toolCalls", "toolFailures", interruptions, transferred, "withError",
     (cost->>'total')::float8 AS cost,
     coalesce(entries, '[]') AS entries, coalesce(latencies, '[]') AS latencies
-  FROM session_history AS history
-  LEFT JOIN LATERAL (
-    SELECT id, direction, trunk_id, campaign_id, status, end_reason, answered_at, ended_at FROM calls
-    WHERE calls.instance_id = history.instance_id AND ended_at IS NOT NULL
-  ) AS call ON true
+  FROM ${SESSIONS}
   CROSS JOIN LATERAL (
     SELECT json_agg(json_build_object('name', criterion->'name', 'passed', criterion->'passed')) AS criteria
     FROM json_array_elements(
@@ -74,7 +64,7 @@ const FACTS = `
     SELECT json_agg(message->'spoken') AS spoken FROM session_messages
     WHERE session_messages.instance_id = history.instance_id AND message->>'spoken' IS NOT NULL
   ) AS said
-  WHERE history.instance_id = ANY ($1::uuid[])`;
+  WHERE instance_id = ANY ($1::uuid[])`;
 
 export async function readFacts(
   database: Queryable,

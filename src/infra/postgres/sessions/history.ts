@@ -19,7 +19,9 @@ import type {
   SessionMessage,
 } from '../../../engine/session/session.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
+import { SESSIONS, sessionConditions } from '../results/sessionConditions.ts';
 import { priceSession, USAGE } from '../results/sessionCosts.ts';
+import { Given } from '../sql/given.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { fieldsOf, isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
@@ -80,7 +82,7 @@ export function historyStore(database: Queryable): HistoryStore {
         const list: List = {
           name: 'session_history',
           columns: HISTORY_COLUMNS,
-          from: 'session_history',
+          from: SESSIONS,
           where: sql,
           parameters,
           ...NEWEST_FIRST,
@@ -214,28 +216,20 @@ const ANALYSES = `
 
 function conditions(
   projectId: string,
-  { channel, status, release, from, to, disposition, success, includeTests = false }: HistoryFilter,
+  { status, from, to, q: _q, includeTests = false, ...filter }: HistoryFilter,
   said: Said | undefined,
-): { sql: string; parameters: Parameter[] } {
-  const parameters: Parameter[] = [projectId];
-  const given = (value: Parameter | undefined, sql: (place: string) => string): string[] => {
-    if (value === undefined) return [];
-    parameters.push(value);
-    return [sql(`$${parameters.length}`)];
-  };
+): { sql: string; parameters: readonly Parameter[] } {
+  const given = new Given(projectId);
   const parts = [
     SHOWN,
     ...(includeTests ? [] : ['NOT is_test']),
-    ...given(channel, (place) => `channel = ${place}`),
-    ...given(status, (place) => `status = ${place}`),
-    ...(release === 'draft' ? ['release IS NULL'] : given(release, (place) => `release = ${place}`)),
-    ...given(disposition, (place) => `disposition = ${place}`),
-    ...given(success, (place) => `success = ${place}`),
-    ...given(from, (place) => `started_at >= ${place}::timestamptz`),
-    ...given(to, (place) => `started_at < ${place}::timestamptz`),
-    ...(said ? given(said.patterns, (place) => `instance_id IN (${said.query(place)})`) : []),
+    ...sessionConditions(given, filter),
+    ...given.when(status, (place) => `status = ${place}`),
+    ...given.when(from, (place) => `started_at >= ${place}::timestamptz`),
+    ...given.when(to, (place) => `started_at < ${place}::timestamptz`),
+    ...(said ? given.when(said.patterns, (place) => `instance_id IN (${said.query(place)})`) : []),
   ];
-  return { sql: parts.join(' AND '), parameters };
+  return { sql: parts.join(' AND '), parameters: given.parameters };
 }
 
 /** Computes all figures from one scan of the sessions and one of their messages. */

@@ -47,7 +47,7 @@ describe('Insights', () => {
         : valuesOf('groupBy').map((groupBy) => ({ metric, groupBy })),
     );
     const filter =
-      'release=3&disposition=a&success=true&channel=web&direction=inbound&endReason=idle&trunkId=t&campaignId=c&agentId=a&language=en';
+      'release=3&disposition=a&success=true&channel=web&direction=inbound&endReason=idle&trunkId=0197a000-0000-7000-8000-000000000000&campaignId=0197a000-0000-7000-8000-000000000000&agentId=a&language=en';
     for (const query of queries)
       for (const interval of valuesOf('interval')) {
         const path = `?${new URLSearchParams({ ...query, interval })}&${filter}`;
@@ -70,6 +70,7 @@ describe('Insights', () => {
     ['?metric=latency&part=answer&success=true', 'not counted by success'],
     ['?metric=sessions&release=latest', 'release'],
     ['?metric=sessions&success=yes', 'success'],
+    ['?metric=sessions&trunkId=main', 'trunkId'],
     ['?metric=sessions&chanel=chat', 'chanel'],
     ['/funnel?from=2026-02-01&to=2026-01-01', 'from must not be later than to'],
     ['/funnel?metric=sessions', 'metric'],

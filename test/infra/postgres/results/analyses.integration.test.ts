@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
-import type { SessionFilter } from '../../../../src/results/analysis/analysisStore.ts';
+import type { EndedSessions } from '../../../../src/results/analysis/analysisStore.ts';
 import { makeCall } from '../support/calls.ts';
 import { useDatabase } from '../support/databases.ts';
 import { BEGIN, later, type SessionWorld, sessionWorld } from '../support/sessions.ts';
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 const SPAN = { from: BEGIN, to: later(1) };
-const job = async (filter: Partial<SessionFilter>) => {
+const job = async (filter: Partial<EndedSessions>) => {
   const id = uuidV7();
   const total = await world.stores.analyses.insertJob(
     { id, projectId: world.projectId, createdAt: BEGIN },
@@ -32,7 +32,7 @@ test('A job has the ended sessions of its span that pass its filters', async () 
   });
   await world.end(session);
   const chat = await world.start();
-  await world.end(chat);
+  await world.end(chat, { language: 'es-US' });
   await world.stores.analyses.save(chat.instanceId, {
     analysis: { status: 'done', disposition: 'booked', success: true, model: 'm' },
   });
@@ -46,11 +46,13 @@ test('A job has the ended sessions of its span that pass its filters', async () 
     [{ channel: 'phone', direction: 'inbound' }, 1],
     [{ direction: 'outbound' }, 0],
     [{ endReason: 'caller_hangup' }, 1],
-    [{ endReason: 'api_end' }, 2],
-    [{ disposition: 'booked', success: true }, 1],
-    [{ success: false }, 0],
+    [{ endReason: 'api_end' }, 1],
+    [{ disposition: 'booked', success: 'true' }, 1],
+    [{ success: 'false' }, 0],
     [{ release: 'draft' }, 2],
-    [{ release: 7 }, 0],
+    [{ release: '7' }, 0],
+    [{ language: 'es-US' }, 1],
+    [{ agentId: 'a' }, 0],
     [{ trunkId: uuidV7() }, 0],
     [{ campaignId: uuidV7() }, 0],
   ] as const)

@@ -253,7 +253,7 @@ describe.each(databases)('Ended sessions on the $name database', ({ open }) => {
     const world = await sessionWorld(opened.database);
     for (let index = 0; index < 23; index += 1)
       for (let times = index < 2 ? 3 : 1; times > 0; times -= 1)
-        await world.end(await world.start({ provider: `p${index}` }));
+        await world.end(await world.start({ provider: `p${index}`, channel: index === 1 ? 'web' : 'chat' }));
     await world.end(await world.start());
     await countAll(opened.database);
     const { series, total } = await ask(world, { groupBy: 'provider' });
@@ -265,7 +265,7 @@ describe.each(databases)('Ended sessions on the $name database', ({ open }) => {
     ]);
     expect(series.filter(({ key }) => key === null)).toMatchObject([{ points: [{ value: 1 }] }]);
     expect(series.at(-1)).toMatchObject({ key: 'other', isOther: true, points: [{ value: 4 }] });
-    const filtered = await ask(world, { groupBy: 'provider', filter: { provider: 'p1' } });
+    const filtered = await ask(world, { groupBy: 'provider', filter: { channel: 'web' } });
     expect(filtered.series.map(({ key }) => key)).toEqual(['p1']);
   });
 
