@@ -74,8 +74,6 @@ export class TextSession {
   #endTimer: Timer | undefined;
   /** The language of the last words. */
   #spokenLanguage: string | undefined;
-  /** The release of the session; undefined until a turn has found it. */
-  #release: number | null | undefined;
   #isClosed = false;
   #resolveClosed: () => void = () => undefined;
 
@@ -104,9 +102,6 @@ export class TextSession {
         return new TextSpeech({ ...events, stream: deps.stream, nowMs, languageTag });
       },
       dispatch: (event) => this.#turns.dispatch(event),
-      onSession: ({ release }) => {
-        this.#release = release;
-      },
       onSessionOver: (outcome) => this.#onSessionOver(outcome),
     });
     this.#turns = new TurnRunner({
@@ -230,7 +225,7 @@ export class TextSession {
 
   #publishInterim(text: string): void {
     const { projectId, sessionId } = this.#deps.stream.info;
-    const subject = { projectId, sessionId, release: this.#release };
+    const subject = { projectId, sessionId, release: this.#agentTurns.session?.release };
     this.#deps.liveEvents?.publish({ ...subject, type: 'transcript.interim', data: { text } });
   }
 

@@ -1,23 +1,20 @@
-import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
 import { CallwayError } from '../base/errors.ts';
-import { omitUndefined } from '../base/values/omitUndefined.ts';
 import { AGENT_FAILED, STREAM_RESUMED } from '../conversation/speech/fallbackPhrases.ts';
 import type { AudioStream } from '../conversation/streams/audioStream.ts';
 import { TurnSettings } from '../conversation/turnDetection/turnSettings.ts';
+import type { TurnEngine } from '../conversation/turns/agentTurn.ts';
 import { AgentTurnQueue } from '../conversation/turns/agentTurnQueue.ts';
 import { Disclosures } from '../conversation/turns/disclosures.ts';
 import { SessionHistory, type SessionHistoryDeps } from '../conversation/turns/sessionHistory.ts';
 import type { SessionOutcome } from '../conversation/turns/sessionOutcome.ts';
 import { TurnCheckpoints } from '../conversation/turns/turnCheckpoints.ts';
 import type { SpokenTurn } from '../conversation/turns/turnLatency.ts';
-import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { HeardSpeech } from '../engine/history/historyStore.ts';
 import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
-import type { NewSession, Session } from '../engine/session/session.ts';
+import type { NewSession } from '../engine/session/session.ts';
 import type { CurrentNode } from '../engine/turn/delivery.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
-import type { HangupReason } from '../media/agentStream/streamClient.ts';
 import type { NoiseSuppression } from '../models/ports/noiseSuppression.ts';
 import type { Transcript } from '../models/ports/speechToText.ts';
 import type { VoiceActivityDetection } from '../models/ports/voiceActivity.ts';
@@ -30,6 +27,7 @@ import { CallRecognizers } from './recognition/callRecognizers.ts';
 import { HeardTally, type UtteranceResult } from './recognition/heardSpeech.ts';
 import { recognizerAbilities } from './recognition/openTranscription.ts';
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
+import { SessionEnd } from './sessionEnd.ts';
 import { type AgentSpeech, createSpeechOpener } from './speech/agentSpeech.ts';
 import type { SessionSpeech } from './speech/callSpeech.ts';
 import { type CallEngine, createCallEngine } from './speechToSpeech/callEngine.ts';
@@ -38,18 +36,8 @@ import { ThreadTime } from './threadTime.ts';
 import { CallTransfer, transferFailed } from './transfer/callTransfer.ts';
 import { TurnController } from './turnController.ts';
 
-/** The peer closes the stream this soon after it was told to hang up. */
-const HANGUP_TIMEOUT_MS = 5000;
-/** Audio arrives without gaps, silence included: a stream without audio for this long is lost. */
-const STREAM_TIMEOUT_MS = 30_000;
 /** A session that holds its thread has this long to say its apology. */
 const APOLOGY_TIMEOUT_MS = 15_000;
-
-/** What the call is told. */
-const HANGUP_REASONS: Partial<Readonly<Record<SessionOutcome, HangupReason>>> = {
-  failed: 'error',
-  not_understood: 'not_understood',
-};
 
 const BEGIN: TurnInput = { kind: 'begin' };
 const RESUME: TurnInput = {
@@ -59,8 +47,7 @@ const RESUME: TurnInput = {
 };
 
 /** What answers the caller: the conversation engine, or a customer's bot in its place. */
-interface AnsweringEngine extends Pick<ConversationEngine, 'runTurn'> {
-  readonly heardAfterEnd?: ConversationEngine['heardAfterEnd'] | undefined;
+interface AnsweringEngine extends TurnEngine {
   /** What the bot wants to say without having been asked; undefined when it never does. */
   readonly initiative?: (() => TurnInput | undefined) | undefined;
 }
@@ -125,17 +112,10 @@ export class VoiceSession {
   readonly #answering: AnsweredByMonitor;
   /** The last one that was published. */
   #interim = '';
-  /** The release of the session; undefined until a turn has found it. */
-  #release: number | null | undefined;
-  readonly #streamWatchdog: Watchdog;
   /** Sends captions; undefined when the peer does not want them. */
   readonly #captions: Captions | undefined;
   readonly #firstInput: TurnInput;
-  readonly #cleanups: (() => void)[] = [];
-  /** How the agent ended the session; undefined until it has. */
-  #outcome: SessionOutcome | undefined;
-  #isClosed = false;
-  #resolveClosed: () => void = () => undefined;
+  readonly #end: SessionEnd;
 
   constructor(deps: VoiceSessionDeps, options: VoiceSessionOptions) {
     this.#deps = deps;
@@ -150,7 +130,7 @@ export class VoiceSession {
     this.#history = new SessionHistory({ historyStore, clock, onError });
     speech.callSpeech?.listen((fallback) => this.#onFallback(fallback));
     this.#answering = this.#createAnsweredByMonitor(options);
-    this.#streamWatchdog = createWatchdog(clock, STREAM_TIMEOUT_MS, () => this.#close('no audio received'));
+    this.#end = new SessionEnd({ stream, onClosed: () => this.#onClosed(), clock });
     this.#engine = this.#createEngine();
     this.#recognizers = this.#createRecognizers();
     this.#noise = new CallNoise({
@@ -169,7 +149,8 @@ export class VoiceSession {
       recognition: this.#recognition,
       agentTurns: this.#agentTurns,
       isScreening: (text) => this.#answering.isScreening(text),
-      isCallerStored: () => this.#agentTurns.instanceId !== '' && this.#answering.answeredBy !== 'machine',
+      isCallerStored: () =>
+        this.#agentTurns.session !== undefined && this.#answering.answeredBy !== 'machine',
       clock,
       onError,
     });
@@ -184,11 +165,8 @@ export class VoiceSession {
 
   /** Runs until the stream is closed. Never rejects. */
   async run(): Promise<VoiceReport> {
-    const closed = new Promise<void>((resolve) => {
-      this.#resolveClosed = resolve;
-    });
     const { events } = this.#deps.stream;
-    this.#cleanups.push(
+    const cleanups = [
       events.on(
         'audio',
         this.#threadTime.counted((samples) => this.#recognition.push(samples)),
@@ -202,23 +180,21 @@ export class VoiceSession {
       events.on('transfer', (status) => this.#transfer.onStatus(status)),
       events.on('control', (control) => this.#supervised.onControl(control)),
       events.on('request', (request) => this.#supervised.onRequest(request)),
-      events.on('closed', () => this.#onClosed()),
-    );
-    this.#streamWatchdog.start();
+      events.on('closed', () => this.#end.onClosed()),
+    ];
     this.#answering.report();
     this.#supervised.start(this.#firstInput);
-    await closed;
-    this.#streamWatchdog.close();
+    await this.#end.closed();
     await this.#agentTurns.settled;
     this.#recognition.close();
     const { heard } = this.#tally;
     this.#history.addHeard(heard);
     this.#noise.close();
     this.#engine?.close();
-    for (const cleanup of this.#cleanups) cleanup();
+    for (const cleanup of cleanups) cleanup();
     this.#history.addUsage(this.#deps.speech.tally);
     return {
-      outcome: this.#outcome ?? (this.#transfer.isRunning ? 'transferred' : 'closed'),
+      outcome: this.#end.outcome ?? (this.#transfer.isRunning ? 'transferred' : 'closed'),
       answeredBy: this.#answering.answeredBy,
       turns: this.#agentTurns.spokenTurns,
       interruptions: this.#agentTurns.interruptions,
@@ -243,7 +219,6 @@ export class VoiceSession {
 
   #createAgentTurns(session: NewSession): AgentTurnQueue<AgentSpeech> {
     const { stream, engine, speech, checkpoints: store, onSpokenTurn, clock, onError } = this.#deps;
-    let known: Session | undefined;
     return new AgentTurnQueue({
       stream,
       engine,
@@ -258,17 +233,9 @@ export class VoiceSession {
       history: this.#history,
       speakingModel: (config) => this.#engine?.use(config),
       dispatch: (event) => this.#turns.dispatch(event),
-      onSession: (found) => {
-        known = found;
-        this.#onSession(found);
-      },
+      onSession: (session) => this.#settings.onSession(session),
       onSessionOver: (outcome) => this.#onSessionOver(outcome),
       onSpokenTurn,
-      onLastWords(words) {
-        if (!known || !engine.heardAfterEnd) return;
-        const failed = (error: unknown) => onError(error, 'last words not searched for an opt-out');
-        void engine.heardAfterEnd(known, words).catch(failed);
-      },
       clock,
       onError,
     });
@@ -345,7 +312,7 @@ export class VoiceSession {
   }
 
   #onFrame(frame: Int16Array, atMs: number): void {
-    this.#streamWatchdog.start();
+    this.#end.onAudio();
     this.#turns.advanceTo(atMs);
     this.#answering.onFrame(frame);
     this.#transfer.onFrame(atMs);
@@ -355,26 +322,18 @@ export class VoiceSession {
   }
 
   #onTranscript(transcript: Transcript): void {
-    if (this.#isClosed) return;
+    if (this.#end.isClosed) return;
     this.#captions?.callerSaid(transcript.text);
     this.#answering.onTranscript(transcript);
     this.#turns.onTranscript(transcript);
   }
 
   #onTranscriptionFailed(error: unknown): void {
-    if (this.#isClosed) return;
+    if (this.#end.isClosed) return;
     this.#deps.onError(error, 'speech recognition failed');
     this.#answering.onTranscriptionFailed();
     const message = error instanceof CallwayError ? error.message : 'Speech recognition failed';
     this.#turns.dispatch({ type: 'transcription_failed', message });
-  }
-
-  #onSession({ state, release }: Session): void {
-    this.#release = release;
-    const { language } = state.variables;
-    // Until the first node says.
-    if (!this.#settings.node && typeof language === 'string' && language !== '')
-      this.#settings.language = language;
   }
 
   #onSessionOver(outcome: SessionOutcome): void {
@@ -382,14 +341,8 @@ export class VoiceSession {
       this.#transfer.start();
       return;
     }
-    this.#outcome = outcome;
-    const { stream, clock } = this.#deps;
     this.#turns.dispatch({ type: 'session_ending' });
-    this.#answering.onceStored(() =>
-      stream.command({ kind: 'hangup', ...omitUndefined({ reason: HANGUP_REASONS[outcome] }) }),
-    );
-    const timer = clock.setTimer(() => this.#close('the agent has hung up'), HANGUP_TIMEOUT_MS);
-    this.#cleanups.push(() => timer.cancel());
+    this.#end.hangUp(outcome, (tell) => this.#answering.onceStored(tell));
   }
 
   /** What it hears takes the time; without it, the apology does not. */
@@ -403,25 +356,16 @@ export class VoiceSession {
     this.#recognizers.transcription.close();
     const apology: TurnInput = { kind: 'channel_error', code: AGENT_FAILED, message };
     void this.#agentTurns.run(apology, this.#turns.timestamps());
-    const timer = this.#deps.clock.setTimer(() => this.#onSessionOver('failed'), APOLOGY_TIMEOUT_MS);
-    this.#cleanups.push(() => timer.cancel());
+    this.#end.after(APOLOGY_TIMEOUT_MS, () => this.#onSessionOver('failed'));
   }
 
   #subject() {
     const { projectId, sessionId, callId } = this.#deps.stream.info;
-    return { projectId, sessionId, callId, release: this.#release };
-  }
-
-  #close(reason: string): void {
-    this.#deps.stream.close(1000, reason);
-    this.#onClosed();
+    return { projectId, sessionId, callId, release: this.#agentTurns.session?.release };
   }
 
   #onClosed(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
     this.#agentTurns.close(this.#turns.takeUnansweredText(), this.#turns.timestamps());
     this.#turns.dispatch({ type: 'session_ending' });
-    this.#resolveClosed();
   }
 }

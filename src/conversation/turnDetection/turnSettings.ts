@@ -7,6 +7,7 @@ import {
   type PathwayNode,
 } from '../../agents/pathway/schema/nodeSchema.ts';
 import { DEFAULT_TURN_DETECTION } from '../../agents/speech/turnDetection.ts';
+import type { Session } from '../../engine/session/session.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import { AGENT_FAILED, fallbackPhrasesOf, noticePhrase, repromptPhrase } from '../speech/fallbackPhrases.ts';
@@ -118,6 +119,12 @@ export class TurnSettings {
     this.language = current.language ?? DEFAULT_LANGUAGE;
     this.#policy = this.policyAt(current);
     this.#onNode(current);
+  }
+
+  /** A turn has found the session, whose language holds until the first node says. */
+  onSession({ state }: Session): void {
+    const { language } = state.variables;
+    if (!this.#node && typeof language === 'string' && language !== '') this.language = language;
   }
 
   /** Turn taking at a node. */

@@ -51,8 +51,13 @@ const WITHOUT_LATENCY: ReadonlySet<TurnInput['kind']> = new Set([
 const FILLER_AFTER_MS = 4_000;
 const FILLER_INTERVAL_MS = 8_000;
 
+/** What runs the agent's turns: the conversation engine, or a customer's bot in its place. */
+export interface TurnEngine extends Pick<ConversationEngine, 'runTurn'> {
+  readonly heardAfterEnd?: ConversationEngine['heardAfterEnd'] | undefined;
+}
+
 export interface AgentTurnDeps<Speech extends AnswerSpeech> {
-  readonly engine: Pick<ConversationEngine, 'runTurn'>;
+  readonly engine: TurnEngine;
   readonly session: NewSession;
   /** Variables from the stream, for a new session. */
   readonly variables?: Readonly<Record<string, string>>;

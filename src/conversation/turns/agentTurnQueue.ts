@@ -28,8 +28,6 @@ export interface AgentTurnQueueDeps<Speech extends AnswerSpeech>
   readonly dispatch: (event: TurnEvent) => void;
   /** The agent hangs up or transfers the call. */
   readonly onSessionOver: (outcome: SessionOutcome) => void;
-  /** The caller's last words, which no turn has: the session has ended meanwhile. */
-  readonly onLastWords?: ((words: readonly string[]) => void) | undefined;
   /** A turn in which the agent was heard has ended. */
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
   /** Stores running turns, so that another node can recover them; undefined for a customer's bot. */
@@ -57,11 +55,11 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
   /** Names the recognizer of the caller's words. */
   readonly #callerSpeech: () => MessageSpeech;
   readonly #unanswered: UnansweredMessages;
-  /** The instance id of the session that the first turn ran on; empty until then. */
-  instanceId = '';
+  /** The session as the latest turn found it; undefined until the first one has. */
+  session: Session | undefined;
   #turn: AgentTurn<Speech> | undefined;
-  /** The session of the running turn, once it is known. */
-  #session: Session | undefined;
+  /** The running turn has found its session. */
+  #isOnSession = false;
   #answering: TurnInput['kind'] | undefined;
   /** The preemptive turn, until it is committed or cancelled. */
   #prepared: PreparedTurn<Speech> | undefined;
@@ -218,9 +216,9 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
 
   /** Call with each frame of the caller. @param isOnHold - The peer plays nothing. */
   onFrame(isOnHold: boolean): void {
-    const [turn, session] = [this.#turn, this.#session];
+    const [turn, session] = [this.#turn, this.session];
     turn?.onFrame(isOnHold);
-    if (turn && session && !turn.isUncommitted)
+    if (turn && session && this.#isOnSession && !turn.isUncommitted)
       this.#deps.checkpoints?.onFrame(session.instanceId, () => this.#checkpointOf(turn, session));
   }
 
@@ -256,7 +254,9 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     const messages = this.#unanswered.takeAll();
     this.#deps.history.addMessages(messages);
     const words = messages.flatMap(({ role, content }) => (role === 'user' && content) || []);
-    this.#deps.onLastWords?.(words);
+    const { engine, onError } = this.#deps;
+    const failed = (error: unknown) => onError(error, 'last words not searched for an opt-out');
+    if (this.session) void engine.heardAfterEnd?.(this.session, words).catch(failed);
   }
 
   #dropQueued(): void {
@@ -294,8 +294,8 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     const said = result.outcome === 'cancelled' ? [] : callerMessages(input);
     if (!result.isStored) this.#unanswered.putBack([...history, ...said]);
     this.#countSpoken(input, result);
-    if (this.#session) this.#deps.checkpoints?.onTurnEnded(this.#session.instanceId);
-    this.#session = undefined;
+    if (this.session && this.#isOnSession) this.#deps.checkpoints?.onTurnEnded(this.session.instanceId);
+    this.#isOnSession = false;
     return { turn, result };
   }
 
@@ -316,12 +316,12 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
 
   #onSession(session: Session): void {
     const { instanceId } = session;
-    if (this.instanceId !== '' && instanceId !== this.instanceId)
+    if (this.session && instanceId !== this.session.instanceId)
       throw new CallwayError('gone', SESSION_ENDED, 'The session has ended');
-    this.instanceId = instanceId;
     this.#deps.history.onSession(instanceId);
     this.#deps.onSession?.(session);
-    this.#session = session;
+    this.session = session;
+    this.#isOnSession = true;
   }
 
   #countSpoken({ kind }: TurnInput, { outcome, latency }: AgentTurnResult): void {
