@@ -14,7 +14,7 @@ const ofProvider = model
 
 const chat = z.strictObject({
   model: model.describe(
-    'As the endpoint names itself in its answers. A name without a date is also that of its dated versions: `gpt-x` is the rate of `gpt-x-2026-01-01`, `gpt-x-20260101`, `gpt-x-001` and `gpt-x-latest` that have none of their own.',
+    'As the endpoint names itself in its answers. A name without a date is also that of its dated versions: `gpt-x` is the rate of `gpt-x-2026-01-01`, `gpt-x-20260101`, `gpt-x-0101`, `gpt-x-001` and `gpt-x-latest` that have none of their own.',
   ),
   inputPerMillion: price,
   outputPerMillion: price,
@@ -84,7 +84,7 @@ export const sessionCost = z
     unpriced: z
       .array(z.string())
       .describe(
-        'What the session used and no rate is for, which the total leaves out: models, `provider/model` of speech, `carrier`.',
+        'What the session used and the total leaves out: what no rate is for, and models whose endpoint tells no tokens. Models, `provider/model` of speech, `carrier`.',
       )
       .meta({ example: ['deepgram/nova-3'] }),
   })

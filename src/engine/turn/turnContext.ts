@@ -105,7 +105,7 @@ export class UsageMeter {
 
   add({ model, usage, isCounted }: EndEvent): void {
     const { promptTokens = 0, completionTokens = 0 } = usage ?? {};
-    const amounts = usage ? chatAmounts(model, usage) : {};
+    const amounts = chatAmounts(model, usage ?? {});
     this.#amounts = sumOf(this.#amounts, amounts);
     if (!isCounted) this.tally.add(amounts);
     const total = this.#total;

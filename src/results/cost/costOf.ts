@@ -9,7 +9,7 @@ const UNIT = 1_000_000_000;
 const SECONDS_PER_MINUTE = 60;
 const MILLION = 1_000_000;
 /** What vendors add to a model's name for one of its versions. */
-const VERSION = /^(-\d{4}-\d{2}-\d{2}|[-@]\d{8}|-\d{3}|-latest)$/;
+const VERSION = /^(-\d{4}-\d{2}-\d{2}|[-@]\d{8}|-\d{3,4}|-latest)$/;
 const CARRIER = 'carrier';
 
 type SpeechUsage = SessionUsage['recognition'][number] | SessionUsage['synthesis'][number];
@@ -30,7 +30,7 @@ export function costOf(usage: SessionUsage, legs: readonly BilledLeg[], rates: R
   const ofModel = (used: ModelUsage) => modelPrice(rates.chat, used) ?? used.model;
   const talked = legs.filter(({ talkTimeMs }) => talkTimeMs > 0);
   const parts = {
-    chat: priced(usage.chat.filter(hasTokens), ofModel),
+    chat: priced(usage.chat, ofModel),
     recognition: priced(usage.recognition, (used) => {
       const rate = speechRate(rates.recognition, used);
       return rate ? units(rate.perMinute, used.seconds / SECONDS_PER_MINUTE) : nameOf(used);
@@ -43,7 +43,7 @@ export function costOf(usage: SessionUsage, legs: readonly BilledLeg[], rates: R
       const perMinute = carrierRate(rates.carrier, to);
       return perMinute === undefined ? CARRIER : units(perMinute, talkTimeMs / MS_PER_MINUTE);
     }),
-    afterwards: priced(usage.afterwards.chat.filter(hasTokens), ofModel),
+    afterwards: priced(usage.afterwards.chat, ofModel),
   };
   const total = Object.values(parts).reduce((sum, part) => sum + part, 0);
   return {
@@ -75,7 +75,7 @@ export function sumOfCosts(costs: readonly CostSum[]): CostSum | undefined {
 
 /** Prices the tokens of one answer; undefined where a model has no rate. */
 export function tokenCost(used: readonly ModelUsage[], rates: Rates): number | undefined {
-  const prices = used.filter(hasTokens).map((one) => modelPrice(rates.chat, one));
+  const prices = used.map((one) => modelPrice(rates.chat, one));
   const sum = prices.reduce<number | undefined>(
     (total, price) => (total === undefined || price === undefined ? undefined : total + price),
     0,
@@ -83,11 +83,12 @@ export function tokenCost(used: readonly ModelUsage[], rates: Rates): number | u
   return sum === undefined ? undefined : sum / UNIT;
 }
 
+/** @returns Undefined for a model without a rate, and for one that answered and whose endpoint told no tokens. */
 function modelPrice(rates: Rates['chat'], used: ModelUsage): number | undefined {
   const rate = rateOfModel(rates, used.model);
-  if (!rate) return undefined;
-  const { inputPerMillion, outputPerMillion, cachedInputPerMillion = inputPerMillion } = rate;
   const { inputTokens, cachedInputTokens, outputTokens } = used;
+  if (!rate || inputTokens + outputTokens === 0) return undefined;
+  const { inputPerMillion, outputPerMillion, cachedInputPerMillion = inputPerMillion } = rate;
   const millionfold =
     (inputTokens - cachedInputTokens) * inputPerMillion +
     cachedInputTokens * cachedInputPerMillion +
@@ -121,8 +122,6 @@ function speechRate<Rate extends { readonly provider: string; readonly model?: s
 }
 
 const units = (price: number, amount: number): number => Math.round(price * amount * UNIT);
-
-const hasTokens = ({ inputTokens, outputTokens }: ModelUsage): boolean => inputTokens + outputTokens > 0;
 
 const nameOf = ({ provider, model }: SpeechUsage): string =>
   model === undefined ? provider : `${provider}/${model}`;

@@ -72,7 +72,8 @@ export class ChatDecoder implements StreamedResponse<ChatEvent> {
     if (!isRecord(chunk)) return [];
     if (chunk.error) throw streamedError(chunk.error, this.#options.endpoint);
     this.#model = asText(chunk.model) || this.#model;
-    this.#usage = readUsage(chunk.usage) ?? this.#usage;
+    const ofGroq = isRecord(chunk.x_groq) ? chunk.x_groq.usage : undefined;
+    this.#usage = readUsage(chunk.usage) ?? readUsage(ofGroq) ?? this.#usage;
     // Only one is asked for; what a server sends of others is none of the answer.
     const choice = asArray(chunk.choices).find((one) => isRecord(one) && (one.index ?? 0) === 0);
     return isRecord(choice) ? this.#decodeChoice(choice) : [];
@@ -92,6 +93,8 @@ export class ChatDecoder implements StreamedResponse<ChatEvent> {
 
   #decodeChoice(choice: Readonly<Record<string, unknown>>): ChatEvent[] {
     this.#hasChoice = true;
+    // Moonshot has it here.
+    this.#usage = readUsage(choice.usage) ?? this.#usage;
     const events: ChatEvent[] = [];
     const delta = isRecord(choice.delta) ? choice.delta : choice.message;
     if (isRecord(delta)) {
@@ -152,11 +155,12 @@ function readUsage(value: unknown): Usage | undefined {
     // Some endpoints, such as Google's and xAI's, leave the tokens of thoughts out of all but the total.
     completionTokens: Math.max(answeredTokens, totalTokens - promptTokens),
     totalTokens,
-    // DeepSeek's and Moonshot's names.
+    // The names of DeepSeek, of Moonshot and Together, and of Mistral.
     cachedTokens:
       asCount(details.cached_tokens) ??
       asCount(value.prompt_cache_hit_tokens) ??
-      asCount(value.cached_tokens),
+      asCount(value.cached_tokens) ??
+      asCount(value.num_cached_tokens),
   };
 }
 

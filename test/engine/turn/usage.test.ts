@@ -73,6 +73,24 @@ test('What a turn used that is not stored is added to the session, unless its ch
   expect(conversation.addedUsage).toEqual([used(2)]);
 });
 
+test('A model whose endpoint tells no tokens is named with none', async () => {
+  const conversation = memoryEngine({
+    model: {
+      name: 'silent',
+      async *stream({ model }) {
+        yield { type: 'text', text: 'Well.' };
+        yield { type: 'end', finishReason: 'stop', model };
+      },
+    },
+    pathway,
+  });
+  await conversation.say('Hi');
+  expect(Object.values(conversation.session().state.usage ?? {})).toEqual([0, 0, 0]);
+  expect(conversation.records.at(-1)?.messages.at(-1)?.usage).toMatchObject([
+    { inputTokens: 0, outputTokens: 0 },
+  ]);
+});
+
 test('What an engine has counted itself stands with its answer, and is not counted again', async () => {
   const conversation = memoryEngine({
     model: {

@@ -53,7 +53,7 @@ test.each<[string, object, object]>([
   ],
   ['a model that is free', chatAmounts('free', tokens(1000, 100)), {}],
   ['a model without a rate', chatAmounts('gpt-x-mini', tokens(1000, 100)), { unpriced: ['gpt-x-mini'] }],
-  ['a model without tokens', chatAmounts('gpt-x-mini', tokens(0, 0)), {}],
+  ['a model whose endpoint told no tokens', chatAmounts('gpt-x', {}), { unpriced: ['gpt-x'] }],
   [
     'one token, which no float shows with 17 digits',
     sumOf(chatAmounts('gpt-x', tokens(1, 1, 1)), spoken('elevenlabs', 1)),
@@ -106,6 +106,7 @@ test.each([
   ['gpt-x-20250807', 2],
   ['gpt-x@20250807', 2],
   ['gpt-x-001', 2],
+  ['gpt-x-0613', 2],
   ['gpt-x-latest', 2],
   ['gpt-x-mini', undefined],
   ['gpt-x-2026-01-01-preview', undefined],

@@ -236,6 +236,10 @@ describe('End event', () => {
       { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 7, prompt_tokens_details: null },
       { promptTokens: 9, completionTokens: 1, totalTokens: 10, cachedTokens: 7 },
     ],
+    [
+      { prompt_tokens: 9, completion_tokens: 1, num_cached_tokens: 6 },
+      { promptTokens: 9, completionTokens: 1, totalTokens: 10, cachedTokens: 6 },
+    ],
     [null, undefined],
     [{ prompt_tokens: -1 }, undefined],
   ])('counts %j', (wire, usage) => {
@@ -245,6 +249,21 @@ describe('End event', () => {
       finishReason: 'stop',
       model: 'answered',
       ...(usage ? { usage } : {}),
+    });
+  });
+});
+
+describe('The usage of an answer', () => {
+  const usage = { prompt_tokens: 19, completion_tokens: 13, total_tokens: 32 };
+  it.each<[string, object]>([
+    [
+      'Groq has it',
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], x_groq: { id: 'r', usage } },
+    ],
+    ['Moonshot has it', { choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] }],
+  ])('is found where %s', (_, last) => {
+    expect(read(delta({ content: 'Hi' }), { model: 'm', ...last }).at(-1)).toMatchObject({
+      usage: { promptTokens: 19, completionTokens: 13, totalTokens: 32 },
     });
   });
 });
