@@ -1,5 +1,5 @@
 import type { ChatProvider } from '../../src/models/chat/chatClient.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from '../../src/models/ports/chatModel.ts';
+import type { ChatEvent, ChatModel, ChatRequest, FinishReason } from '../../src/models/ports/chatModel.ts';
 
 /** What the model says to one request: words, tool calls, or a failure after them. */
 export interface ScriptedAnswer {
@@ -8,6 +8,7 @@ export interface ScriptedAnswer {
   readonly text?: string | readonly string[];
   readonly calls?: readonly { readonly name: string; readonly arguments?: unknown }[];
   readonly json?: unknown;
+  readonly finishReason?: FinishReason;
   readonly fail?: Error;
   /** Waits for this before the first word. */
   readonly after?: Promise<unknown>;
@@ -44,7 +45,7 @@ export function scriptedModel(
         isDone = true;
         yield {
           type: 'end',
-          finishReason: script.calls?.length ? 'tool_calls' : 'stop',
+          finishReason: script.finishReason ?? (script.calls?.length ? 'tool_calls' : 'stop'),
           model: request.model,
           usage: { promptTokens: 10, completionTokens: 2, totalTokens: 12 },
         };

@@ -3,7 +3,7 @@ import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { AgentRelease } from '../../agents/releases/release.ts';
 import type { ChatMessage } from '../../models/ports/chatMessage.ts';
-import type { ChatRequest } from '../../models/ports/chatModel.ts';
+import type { ChatRequest, EndEvent } from '../../models/ports/chatModel.ts';
 import { ModelError } from '../../models/ports/modelError.ts';
 import { type ModelAccess, modelAt, promptMessages, type TurnContext } from '../turn/turnContext.ts';
 import { coerceVariable } from './coerceVariable.ts';
@@ -113,17 +113,17 @@ export async function askForJson<Answer>(
 /**
  * Asks a model for a whole text.
  *
- * @returns The text, and the model that wrote it.
+ * @returns The text, the model that wrote it, and why it stopped.
  * @throws {ModelError} `model_malformed` also for a text that is too long.
  */
 export async function askForText(
   access: ModelAccess,
   request: ChatRequest,
-): Promise<{ readonly text: string; readonly model: string }> {
+): Promise<{ readonly text: string } & Omit<EndEvent, 'type'>> {
   const { chat, usage, signal, startSpan } = access;
   const span = startSpan?.(request, chat.name);
   let text = '';
-  let model = request.model;
+  let end: Omit<EndEvent, 'type'> = { model: request.model, finishReason: 'stop' };
   try {
     for await (const event of chat.stream(request, signal)) {
       span?.onEvent();
@@ -131,11 +131,11 @@ export async function askForText(
       if (event.type === 'thought') text = '';
       if (event.type === 'end') {
         usage.add(event);
-        ({ model } = event);
+        end = event;
       }
       if (text.length > MAX_ANSWER_CHARACTERS) throw tooLong();
     }
-    return { text, model };
+    return { ...end, text };
   } catch (error) {
     if (!signal.aborted) span?.recordError(error);
     throw error;
@@ -149,10 +149,19 @@ function tooLong(): ModelError {
   return new ModelError('model_malformed', message, { beforeFirstToken: false });
 }
 
-/** Some models wrap their JSON into a Markdown fence or into prose. @returns Undefined where there is no JSON. */
+/**
+ * Some models wrap their JSON into a Markdown fence or into prose, which may have braces of its own beside lines of JSON.
+ *
+ * @returns Undefined where there is no JSON.
+ */
 export function parseJson(text: string): unknown {
-  const from = text.indexOf('{');
-  const to = text.lastIndexOf('}');
+  const widest = parsed(text, text.indexOf('{'), text.lastIndexOf('}'));
+  if (widest !== undefined) return widest;
+  const lastLine = [...text.matchAll(/\}[ \t]*$/gm)].at(-1)?.index ?? -1;
+  return parsed(text, text.search(/^[ \t]*\{/m), lastLine);
+}
+
+function parsed(text: string, from: number, to: number): unknown {
   try {
     return JSON.parse(from >= 0 && to > from ? text.slice(from, to + 1) : text);
   } catch {

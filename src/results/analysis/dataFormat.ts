@@ -26,10 +26,11 @@ const CHECKED_LATER = new Set([
   'minProperties',
   'maxProperties',
 ]);
+/** What alternatives may have beside them. */
+const KNOWN_BESIDE = new Set([...CHECKED_LATER, 'description', 'nullable', 'anyOf', 'oneOf']);
 const KNOWN = new Set([
-  ...CHECKED_LATER,
+  ...KNOWN_BESIDE,
   'type',
-  'description',
   'enum',
   'const',
   'properties',
@@ -37,17 +38,61 @@ const KNOWN = new Set([
   'items',
   'additionalProperties',
 ]);
+/** A small schema may unfold to any size by references to references. */
+const MAX_REFERENCES = 100;
+const MAX_STRICT_CHARACTERS = 40_000;
+
+/**
+ * Puts a schema's own definitions in place of the references to them, as far as none contains itself and they are at most
+ * {@link MAX_REFERENCES}; others stay.
+ */
+export function withoutReferences(schema: JsonSchema): JsonSchema {
+  const { $defs: _defs, definitions: _definitions, ...root } = schema;
+  let left = MAX_REFERENCES;
+  const unfold = (value: unknown, within: readonly string[]): unknown => {
+    if (Array.isArray(value)) return value.map((item) => unfold(item, within));
+    if (typeof value !== 'object' || value === null) return value;
+    const inner = Object.entries(value).map(([name, one]) => [name, unfold(one, within)] as const);
+    const { $ref: reference, ...rest } = Object.fromEntries(inner);
+    if (typeof reference !== 'string') return Object.fromEntries(inner);
+    const definition = within.includes(reference) ? undefined : definitionAt(schema, reference);
+    if (definition === undefined || left <= 0) return { $ref: reference, ...rest };
+    left -= 1;
+    return { ...recordOf(unfold(definition, [...within, reference])), ...rest };
+  };
+  return recordOf(unfold(root, []));
+}
+
+/** @param reference - A JSON pointer as a fragment, such as `#/$defs/guest`. */
+function definitionAt(schema: JsonSchema, reference: string): unknown {
+  const [start, ...path] = reference.split('/');
+  const names = path.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return start === '#' ? names.reduce<unknown>((part, name) => recordOf(part)[name], schema) : undefined;
+}
 
 /**
  * A user's schema as structured outputs take it: every property is required, and those that the user does not require
  * may be null.
  *
- * @returns Undefined for a schema that they do not take, such as one with references.
+ * @param schema - Without references.
+ * @returns Undefined for a schema that they do not take, such as one of an object with any properties.
  * @see https://platform.openai.com/docs/guides/structured-outputs, "Supported schemas"
  */
 export function strictSchema(schema: JsonSchema): JsonSchema | undefined {
-  if (Object.keys(schema).some((keyword) => !KNOWN.has(keyword))) return undefined;
-  if ('const' in schema) return strictSchema({ type: schema.type, enum: [schema.const] });
+  const strict = strictValue(schema);
+  return JSON.stringify(strict ?? {}).length <= MAX_STRICT_CHARACTERS ? strict : undefined;
+}
+
+function strictValue(schema: JsonSchema): JsonSchema | undefined {
+  const { nullable, ...own } = schema;
+  const strict = hasOnly(own, KNOWN) ? strictKind(own) : undefined;
+  return strict && nullable === true ? orNull(strict) : strict;
+}
+
+function strictKind(schema: JsonSchema): JsonSchema | undefined {
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(alternatives)) return strictAlternatives(schema, alternatives);
+  if ('const' in schema) return strictKind({ type: schema.type, enum: [schema.const] });
   const { type, format } = schema;
   const description =
     format === 'date' ? `${schema.description ?? ''} (YYYY-MM-DD)`.trim() : schema.description;
@@ -56,47 +101,84 @@ export function strictSchema(schema: JsonSchema): JsonSchema | undefined {
     const types = type ?? typesOf(schema.enum);
     return isScalar(types) ? { ...base, type: types, enum: schema.enum } : undefined;
   }
-  if (type === 'array') {
-    const items = strictSchema(recordOf(schema.items));
+  const [kind, ...others] = [type].flat().filter((one) => one !== 'null');
+  if (kind === 'array' && others.length === 0) {
+    const items = strictValue(recordOf(schema.items));
     return items && { ...base, items };
   }
-  if (type === 'object') return strictObject(schema);
+  if (kind === 'object' && others.length === 0) return strictObject(schema);
   return isScalar(type) ? base : undefined;
 }
 
-/** Removes what the model has left open: null for a property that is not required. */
-export function withoutNulls(schema: JsonSchema, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutNulls(recordOf(schema.items), item));
-  if (typeof value !== 'object' || value === null) return value;
-  const properties = recordOf(schema.properties);
-  const required = requiredOf(schema);
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name, inner]) => inner !== null || required.has(name))
-      .map(([name, inner]) => [name, withoutNulls(recordOf(properties[name]), inner)]),
-  );
+function strictAlternatives(schema: JsonSchema, alternatives: readonly unknown[]): JsonSchema | undefined {
+  const anyOf = alternatives.map((one) => strictValue(recordOf(one)));
+  const isPlain = hasOnly(schema, KNOWN_BESIDE) && anyOf.every((one) => one !== undefined);
+  return isPlain ? { description: schema.description, anyOf } : undefined;
 }
 
 function strictObject(schema: JsonSchema): JsonSchema | undefined {
   const required = requiredOf(schema);
   const properties = Object.entries(recordOf(schema.properties)).map(([name, inner]) => {
-    const strict = strictSchema(recordOf(inner));
+    const strict = strictValue(recordOf(inner));
     return [name, strict && (required.has(name) ? strict : orNull(strict))] as const;
   });
-  if (properties.length === 0 || properties.some(([, inner]) => inner === undefined)) return undefined;
-  const { description } = schema;
+  const names = properties.map(([name]) => name);
+  const isDeclared = [...required].every((name) => names.includes(String(name)));
+  if (names.length === 0 || !isDeclared || schema.additionalProperties) return undefined;
+  if (properties.some(([, inner]) => inner === undefined)) return undefined;
   return {
-    type: 'object',
-    description,
+    type: schema.type,
+    description: schema.description,
     properties: Object.fromEntries(properties),
-    required: properties.map(([name]) => name),
+    required: names,
     additionalProperties: false,
   };
 }
 
 function orNull(schema: JsonSchema): JsonSchema {
+  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] };
   const type = [...new Set([schema.type, 'null'].flat())];
-  return Array.isArray(schema.enum) ? { ...schema, type, enum: [...schema.enum, null] } : { ...schema, type };
+  return Array.isArray(schema.enum)
+    ? { ...schema, type, enum: [...new Set([...schema.enum, null])] }
+    : { ...schema, type };
+}
+
+/**
+ * Removes what a model adds to the data: null for what it has left open and the schema does not require, and properties of
+ * names that the schema does not have, unless it takes any.
+ *
+ * @param schema - Without references.
+ */
+export function asDeclared(schema: JsonSchema, value: unknown): unknown {
+  const parts = partsOf(schema);
+  if (Array.isArray(value)) {
+    const items = { anyOf: parts.map((part) => part.items) };
+    return value.map((item) => asDeclared(items, item));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const required = new Set(parts.flatMap((part) => [...requiredOf(part)]));
+  const isClosed = parts.every((part) => hasOnly(part, KNOWN) && !part.additionalProperties);
+  const kept = Object.entries(value).flatMap(([name, inner]) => {
+    const schemas = parts.flatMap((part) => Object.entries(recordOf(part.properties)));
+    const own = schemas.flatMap(([property, one]) => (property === name ? [one] : []));
+    if (inner === null && !required.has(name)) return [];
+    if (own.length === 0 && isClosed && schemas.length > 0) return [];
+    return [[name, asDeclared({ anyOf: own }, inner)] as const];
+  });
+  return Object.fromEntries(kept);
+}
+
+/** A schema and those that apply to the same value. */
+function partsOf(schema: JsonSchema): JsonSchema[] {
+  const others = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) =>
+    Array.isArray(list) ? list : [],
+  );
+  const { allOf: _allOf, ...own } = schema;
+  return [own, ...others.flatMap((other) => partsOf(recordOf(other)))];
+}
+
+function hasOnly(schema: JsonSchema, keywords: ReadonlySet<string>): boolean {
+  return Object.keys(schema).every((keyword) => keywords.has(keyword));
 }
 
 function isScalar(type: unknown): boolean {

@@ -20,7 +20,8 @@ import {
   UsageMeter,
 } from '../../engine/turn/turnContext.ts';
 import type { ChatMessage } from '../../models/ports/chatMessage.ts';
-import { evaluationOf, questionOf, type ReadAnswer, type Wanted } from './question.ts';
+import type { FinishReason } from '../../models/ports/chatModel.ts';
+import { evaluationOf, NO_OBJECT, questionOf, type ReadAnswer, type Wanted } from './question.ts';
 
 /** How long the models have for one session, whatever they do. */
 const JUDGE_TIMEOUT_MS = 60_000;
@@ -30,6 +31,8 @@ const MAX_INPUT_BYTES = 60_000;
 const MIN_CONVERSATION_BYTES = 20_000;
 /** An answer that does not fit is asked for again once. */
 const MAX_ASKED = 2;
+/** What a person is shown of an answer that is no JSON, such as a refusal. */
+const MAX_SHOWN_CHARACTERS = 200;
 /** What the model is shown of an answer that does not fit. */
 const MAX_QUOTED_CHARACTERS = 4_000;
 
@@ -138,15 +141,28 @@ async function askUntilItFits(
   ];
   for (let asked = 1; ; asked += 1) {
     const request = { ...question.format, model: access.modelName, messages: [...told] };
-    const { text, model } = await askForText(access, { ...request, temperature: 0, purpose: 'judge' });
+    const written = await askForText(access, { ...request, temperature: 0, purpose: 'judge' });
+    const { text, model } = written;
     const answer = question.read(parseJson(text));
     const { data } = wanted.analysis ?? {};
     const misfit = data && answer.data && (await schemas.checkArguments(projectId, data, answer.data));
     const fault = answer.fault ?? (misfit === undefined ? undefined : `data: ${misfit}`);
-    if (fault === undefined || asked === MAX_ASKED) return { ...answer, fault, model };
+    if (fault === undefined) return { ...answer, model };
+    if (asked === MAX_ASKED) return { ...answer, fault: faultShown(fault, written), model };
     told.push(
       { role: 'assistant', content: text.slice(0, MAX_QUOTED_CHARACTERS).toWellFormed() || '{}' },
       { role: 'system', content: `That answer does not fit: ${fault}. Answer again, with the whole JSON.` },
     );
   }
+}
+
+/** What went wrong, as a person reads it who does not see the answer. */
+function faultShown(
+  fault: string,
+  { text, finishReason }: { readonly text: string; readonly finishReason: FinishReason },
+): string {
+  if (finishReason === 'length') return 'the answer was cut off at the model’s limit of tokens';
+  if (fault !== NO_OBJECT) return fault;
+  const written = text.trim().slice(0, MAX_SHOWN_CHARACTERS).toWellFormed();
+  return written === '' ? 'the model answered nothing' : `${fault}: ${written}`;
 }

@@ -3,6 +3,7 @@ import { type AgentConfig, newAgentConfig } from '../../../src/agents/agentConfi
 import type { Amounts } from '../../../src/agents/cost/usage.ts';
 import type { SessionMessage } from '../../../src/engine/session/session.ts';
 import { type JudgedSession, judgeSession } from '../../../src/results/analysis/judgeSession.ts';
+import { questionOf } from '../../../src/results/analysis/question.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
@@ -185,6 +186,7 @@ describe('The analysis of a session', () => {
     ['a disposition that says nothing of success', { ...FULL, disposition: 'other' }, 'other', undefined],
     ['one that is no success', { ...FULL, disposition: 'declined' }, 'declined', false],
     ['none', { ...FULL, disposition: null }, undefined, undefined],
+    ['one in other letters', { ...FULL, disposition: ' Declined' }, 'declined', false],
   ])('has %s', async (_what, answer, disposition, success) => {
     const { judge } = scene({ analysis: ANALYSIS }, () => ({ json: answer }));
     expect((await judge()).analysis).toEqual({ ...DONE, disposition, success });
@@ -214,8 +216,10 @@ describe('The analysis of a session', () => {
       /^data: \/guests must be integer$/,
     ],
     ['a disposition that was not offered', { json: { ...FULL, disposition: 'sold' } }, /^disposition: /],
-    ['broken JSON', { text: '{"summary": "Boo' }, /^it is no JSON object$/],
-    ['nothing', { text: '' }, /^it is no JSON object$/],
+    ['broken JSON', { text: '{"summary": "Boo' }, /^it is no JSON object: \{"summary": "Boo$/],
+    ['a refusal', { text: ' I cannot help. ' }, /^it is no JSON object: I cannot help\.$/],
+    ['nothing', { text: '' }, /^the model answered nothing$/],
+    ['an answer that was cut off', { text: '{"summ', finishReason: 'length' }, /limit of tokens$/],
     ['an empty summary', { json: { ...FULL, summary: ' ' } }, /^summary: /],
   ])('asks again once after %s, and then has failed with the fault', async (_what, wrong, fault) => {
     const agent = { analysis: ANALYSIS };
@@ -300,13 +304,34 @@ describe('The analysis of a session', () => {
       expect(sent).toContain(part);
   });
 
+  test('takes null for data of which nothing was said', () => {
+    const question = questionOf({ criteria: [], analysis: { summary: false, data } });
+    expect(question?.read({ data: null })).toEqual({ data: {}, fault: undefined });
+  });
+
+  test('names the keys of the answer to endpoints that leave its format aside', async () => {
+    const agent = { postEvaluationConfig: { criteria: [...criteria, score] }, analysis: ANALYSIS };
+    const { judge, prompt } = scene(agent, () => ({ json: {} }));
+    await judge();
+    for (const told of [
+      '`results` of `{name, passed, reason}`',
+      '`scores` of `{name, score, reason}`',
+      'one JSON object with these keys: results, scores, summary, disposition, data.',
+    ])
+      expect(prompt()).toContain(told);
+  });
+
   test('tells a schema that structured outputs do not take in words alone', async () => {
-    const open = { type: 'object', properties: { guest: { $ref: '#/$defs/guest' } }, $defs: { guest: {} } };
+    const open = {
+      type: 'object',
+      properties: { guests: { $ref: '#/$defs/guests' } },
+      $defs: { guests: {} },
+    };
     const { judge, model, prompt } = scene({ analysis: { data: open } }, () => ({
       json: { summary: 'Booked.', data: { guests: 2 } },
     }));
     expect((await judge()).analysis?.data).toEqual({ guests: 2 });
     expect(model.requests[0]).toMatchObject({ responseFormat: { type: 'json_object' } });
-    expect(prompt()).toContain('Answer with a JSON object with these keys: summary,data');
+    expect(prompt()).toContain('one JSON object with these keys: summary, data.');
   });
 });
