@@ -30,8 +30,8 @@ import {
   type NewSession,
   type Session,
 } from './session/session.ts';
-import type { SessionEndings } from './session/sessionEnding.ts';
-import { sessionEnded, sessionStarted } from './session/sessionEvents.ts';
+import { type EndingDeps, SessionEndings } from './session/sessionEnding.ts';
+import { sessionStarted } from './session/sessionEvents.ts';
 import { sessionPolicy } from './session/sessionPolicy.ts';
 import type { SessionStore, TurnStore } from './session/sessionStore.ts';
 import type { UsageRecorder } from './session/usageRecorder.ts';
@@ -52,7 +52,7 @@ export interface ConversationEngineDeps {
   readonly offeredReleases: CurrentReleasesDeps['offeredReleases'];
   readonly turn: TurnDeps;
   readonly beforeStart: BeforeStart;
-  readonly endings: SessionEndings;
+  readonly endings: EndingDeps;
   readonly usage: UsageRecorder;
   /** Default: no tracing. */
   readonly tracing?: Tracer;
@@ -88,13 +88,24 @@ class Engine implements ConversationEngine {
   readonly #clock: Clock;
   readonly #attached: AttachedSessions;
   readonly #currentRelease: ReturnType<typeof createCurrentReleases>;
+  readonly #endings: SessionEndings;
 
   constructor(deps: ConversationEngineDeps) {
     this.#deps = deps;
-    const { attached, turn } = deps;
+    const { attached, turn, usage, liveEvents, onError } = deps;
     this.#clock = turn.clock;
     this.#attached = attached;
     this.#currentRelease = createCurrentReleases({ ...deps, clock: turn.clock });
+    this.#endings = new SessionEndings({
+      ...deps.endings,
+      attached,
+      usage,
+      liveEvents,
+      onError,
+      releaseOf: (session) => this.releaseOf(session),
+      models: turn.models,
+      clock: turn.clock,
+    });
   }
 
   async prepare(wanted: NewSession): Promise<PreparedSession> {
@@ -203,21 +214,11 @@ class Engine implements ConversationEngine {
   }
 
   end(projectId: string, sessionId: string, reason: EndReason): Promise<boolean> {
-    return this.#end(projectId, sessionId, reason, () => true);
+    return this.#endings.end(projectId, sessionId, reason);
   }
 
-  async endIdle({ projectId, sessionId, instanceId, turn }: IdleSession): Promise<boolean> {
-    const held = await this.#attached.access(projectId, sessionId).lock.acquire(projectId, sessionId);
-    try {
-      return await this.#end(
-        projectId,
-        sessionId,
-        'idle',
-        (live) => live.instanceId === instanceId && live.turn === turn,
-      );
-    } finally {
-      await held.release();
-    }
+  endIdle(found: IdleSession): Promise<boolean> {
+    return this.#endings.endIdle(found);
   }
 
   async #run(
@@ -243,7 +244,8 @@ class Engine implements ConversationEngine {
       const { ended } = completed.done;
       // The session's id may belong to another session by now.
       const { projectId, sessionId, instanceId } = completed.session;
-      if (ended) await this.#end(projectId, sessionId, ended, (live) => live.instanceId === instanceId);
+      if (ended)
+        await this.#endings.end(projectId, sessionId, ended, (live) => live.instanceId === instanceId);
       await sink(completed.done);
       // The answer is out; the next turn waits until its context is small enough.
       if (!ended) await summariseIfDue({ sessions, onError }, turn, completed.session);
@@ -299,10 +301,10 @@ class Engine implements ConversationEngine {
 
   /** Adds the call's present facts: it may have been dialed over another trunk than the first. */
   async #withCall(session: Session): Promise<Session> {
-    const { endings, onError } = this.#deps;
+    const { onError } = this.#deps;
     const known = this.#attached.callOf(session);
     if (known) return { ...session, state: { ...session.state, call: known } };
-    const call = await endings
+    const call = await this.#endings
       .callOf(session)
       .catch((error: unknown) => onError(error, 'facts of the call not read'));
     return call ? { ...session, state: { ...session.state, call: call.facts } } : session;
@@ -373,31 +375,6 @@ class Engine implements ConversationEngine {
     const data = { channel, provider, pathwayId, pathwayVersion, draft: wanted.draft ?? false };
     const started = { type: 'session_started', at: session.startedAt, data } as const;
     return { session, started, agent: release.agent };
-  }
-
-  /** @param isMeant - Decides whether to end the session as it is. */
-  async #end(
-    projectId: string,
-    sessionId: string,
-    reason: EndReason,
-    isMeant: (session: Session) => boolean,
-  ): Promise<boolean> {
-    const { endings, usage, onError } = this.#deps;
-    const { sessions } = this.#attached.access(projectId, sessionId);
-    let missingVariables: readonly string[] = [];
-    const ended = await sessions.end(projectId, sessionId, async (session) => {
-      if (!isMeant(session)) return undefined;
-      const ending = await endings.of(await this.releaseOf(session), session, reason);
-      missingVariables = ending.missingVariables;
-      return ending;
-    });
-    if (!ended) return false;
-    await usage
-      .updateCost(ended.instanceId)
-      .catch((error: unknown) => onError(error, 'cost of a session not stored'));
-    this.#eventsOf(ended)?.publish(sessionEnded(ended, reason, missingVariables));
-    endings.onEnded();
-    return true;
   }
 
   async #release(projectId: string, releaseId: string): Promise<AgentRelease> {

@@ -16,7 +16,6 @@ import { type TemplateProblem, TemplateReports } from '../../src/engine/prompt/t
 import { AttachedSessions } from '../../src/engine/session/attachedSessions.ts';
 import type { BeforeStart } from '../../src/engine/session/beforeStart.ts';
 import type { CallFacts, HistoryEvent, Session, SessionMessage } from '../../src/engine/session/session.ts';
-import { SessionEndings } from '../../src/engine/session/sessionEnding.ts';
 import type { SessionLock } from '../../src/engine/session/sessionLock.ts';
 import type { SessionEnding, SessionStore, TurnHistory } from '../../src/engine/session/sessionStore.ts';
 import { WriteBehind } from '../../src/engine/session/writeBehind.ts';
@@ -147,13 +146,11 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       onToolFailed: (_session, failure) => void failedTools.push(failure),
     },
     beforeStart: options.beforeStart ?? (async ({ state }) => ({ state, events: [] })),
-    endings: new SessionEndings({
+    endings: {
       callOf: async () => options.call && { answered: true, record: true, facts: options.call },
       finalizeTimeoutSeconds: 120,
-      models,
-      clock,
       onEnded: () => undefined,
-    }),
+    },
     usage: {
       admit: async () => undefined,
       add: (_projectId, usage) => void used.push(usage),

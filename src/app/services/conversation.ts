@@ -12,7 +12,6 @@ import { TemplateReports } from '../../engine/prompt/templateReports.ts';
 import { AttachedSessions } from '../../engine/session/attachedSessions.ts';
 import { createBeforeStart } from '../../engine/session/beforeStart.ts';
 import { cacheReleases } from '../../engine/session/releases.ts';
-import { SessionEndings } from '../../engine/session/sessionEnding.ts';
 import { WriteBehind } from '../../engine/session/writeBehind.ts';
 import type { AddOptOut } from '../../engine/tools/callbacks.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
@@ -112,17 +111,15 @@ export function buildConversations(
       tracing: tracer,
       clock,
     }),
-    endings: new SessionEndings({
+    endings: {
       async callOf(projectId, callId) {
         const call = await stores.calls.find(projectId, callId);
         if (!call) return undefined;
         return { answered: call.answeredAt !== null, record: call.settings.record, facts: callFacts(call) };
       },
       finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,
-      models,
-      clock,
       onEnded,
-    }),
+    },
     tracing: tracer,
     liveEvents,
     makeId,

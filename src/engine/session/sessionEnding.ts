@@ -9,12 +9,16 @@ import type { AgentRelease } from '../../agents/releases/release.ts';
 import { languageAt } from '../../agents/speech/language.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { omitUndefined } from '../../base/values/omitUndefined.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { Analysis } from '../history/sessionResults.ts';
 import { missingVariables } from '../pathway/requiredVariables.ts';
 import { type ChosenChat, chosenChat, type ModelChoice } from '../turn/turnContext.ts';
-import type { CallFacts, EndReason, Session } from './session.ts';
+import type { AttachedSessions } from './attachedSessions.ts';
+import type { CallFacts, EndReason, IdleSession, Session } from './session.ts';
+import { sessionEnded } from './sessionEvents.ts';
 import { sessionPolicy } from './sessionPolicy.ts';
 import type { SessionEnding } from './sessionStore.ts';
+import type { UsageRecorder } from './usageRecorder.ts';
 
 export interface SessionCall {
   readonly answered: boolean;
@@ -22,25 +26,68 @@ export interface SessionCall {
   readonly facts: CallFacts;
 }
 
-export interface SessionEndingsDeps {
+/** What is outside of the engine when a session ends. */
+export interface EndingDeps {
   /** Finds the call of a phone session. */
   readonly callOf: (projectId: string, callId: string) => Promise<SessionCall | undefined>;
   /** How long `session.finalized` waits for the events before it. */
   readonly finalizeTimeoutSeconds: number;
-  readonly models: ModelChoice;
-  readonly clock: Clock;
   /** Called when a session has ended and its webhooks are due. */
   readonly onEnded: () => void;
 }
 
-/** Knows what is due when a session ends. */
+export interface SessionEndingsDeps extends EndingDeps {
+  readonly attached: AttachedSessions;
+  readonly releaseOf: (session: Session) => Promise<AgentRelease>;
+  readonly usage: UsageRecorder;
+  readonly liveEvents?: LiveEvents | undefined;
+  readonly models: ModelChoice;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** Ends sessions, and knows what is due then. */
 export class SessionEndings {
-  readonly onEnded: () => void;
   readonly #deps: SessionEndingsDeps;
 
   constructor(deps: SessionEndingsDeps) {
     this.#deps = deps;
-    this.onEnded = deps.onEnded;
+  }
+
+  /** @param isMeant - Decides whether to end the session as it is. @returns Whether a live session was ended. */
+  async end(
+    projectId: string,
+    sessionId: string,
+    reason: EndReason,
+    isMeant: (session: Session) => boolean = () => true,
+  ): Promise<boolean> {
+    const { attached, releaseOf, usage, liveEvents, onEnded, onError } = this.#deps;
+    const { sessions } = attached.access(projectId, sessionId);
+    let missing: readonly string[] = [];
+    const ended = await sessions.end(projectId, sessionId, async (session) => {
+      if (!isMeant(session)) return undefined;
+      const ending = await this.#endingOf(await releaseOf(session), session, reason);
+      missing = ending.missingVariables;
+      return ending;
+    });
+    if (!ended) return false;
+    await usage
+      .updateCost(ended.instanceId)
+      .catch((error: unknown) => onError(error, 'cost of a session not stored'));
+    if (sessionPolicy(ended.state).publishesEvents) liveEvents?.publish(sessionEnded(ended, reason, missing));
+    onEnded();
+    return true;
+  }
+
+  /** @see ConversationEngine.endIdle */
+  async endIdle({ projectId, sessionId, instanceId, turn }: IdleSession): Promise<boolean> {
+    const held = await this.#deps.attached.access(projectId, sessionId).lock.acquire(projectId, sessionId);
+    try {
+      const isMeant = (live: Session) => live.instanceId === instanceId && live.turn === turn;
+      return await this.end(projectId, sessionId, 'idle', isMeant);
+    } finally {
+      await held.release();
+    }
   }
 
   /** @returns Undefined for a session without a call. */
@@ -48,8 +95,12 @@ export class SessionEndings {
     return callId === null ? undefined : await this.#deps.callOf(projectId, callId);
   }
 
-  /** The post-session work that is due when a session ends. */
-  async of({ agent, pathway }: AgentRelease, session: Session, reason: EndReason): Promise<SessionEnding> {
+  /** Returns the post-session work that is due. */
+  async #endingOf(
+    { agent, pathway }: AgentRelease,
+    session: Session,
+    reason: EndReason,
+  ): Promise<SessionEnding> {
     const { finalizeTimeoutSeconds, models, clock } = this.#deps;
     const { postSessionWebhook: webhook, postEvaluationConfig, analysis, memoryEnabled } = agent;
     const atMs = clock.now();

@@ -9,7 +9,6 @@ import { PromptPrefixes } from '../../engine/prompt/prompts.ts';
 import { TemplateReports } from '../../engine/prompt/templateReports.ts';
 import { AttachedSessions } from '../../engine/session/attachedSessions.ts';
 import { type BeforeStartClient, createBeforeStart } from '../../engine/session/beforeStart.ts';
-import { SessionEndings } from '../../engine/session/sessionEnding.ts';
 import type { SessionLock } from '../../engine/session/sessionLock.ts';
 import { WriteBehind } from '../../engine/session/writeBehind.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
@@ -98,13 +97,11 @@ function testEngine(deps: PlayerDeps, play: PlayRequest, sessions: TestSessions)
       memory: { find: async () => undefined, keep: async () => undefined },
       clock,
     }),
-    endings: new SessionEndings({
+    endings: {
       callOf: async () => undefined,
       finalizeTimeoutSeconds: 0,
-      models: deps.models,
-      clock,
       onEnded: () => undefined,
-    }),
+    },
     usage: {
       admit: async () => undefined,
       add: () => undefined,
