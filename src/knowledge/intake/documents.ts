@@ -50,10 +50,11 @@ export interface Documents {
 export function createDocuments(deps: DocumentsDeps): Documents {
   const { files, removals, wake, onError } = deps;
 
-  const remove = (key: string) => files.remove(key).then(() => true);
   const removeFiles = () =>
-    removeDueFiles(removals, remove, (error) => onError(error, 'file of a dataset not removed, retrying'));
-  const logErrors = async (work: Promise<void>, message: string) => {
+    removeDueFiles(removals, files.remove, (error) =>
+      onError(error, 'file of a dataset not removed, retrying'),
+    );
+  const logErrors = async (work: Promise<unknown>, message: string) => {
     await work.catch((error: unknown) => onError(error, message));
   };
   return {
