@@ -902,6 +902,8 @@ CREATE TABLE contact_imports (
   skipped integer NOT NULL DEFAULT 0,
   -- How often it was begun since the last row that was read.
   attempts integer NOT NULL DEFAULT 0,
+  -- Since when nodes have looked for its file; null while the last one has found it.
+  missing_since timestamptz,
   -- When it is due, or its claim ends; null when it has ended.
   next_at timestamptz,
   claim_id uuid,

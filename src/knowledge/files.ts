@@ -12,8 +12,8 @@ export interface DocumentFiles {
    * @throws {Error} `ENOENT` when it does not exist.
    */
   checkOut(key: string): Promise<CheckedOutFile>;
-  /** Removes the file; does nothing when it does not exist. */
-  remove(key: string): Promise<void>;
+  /** Idempotent. @returns True when it is gone from all nodes: a folder knows it only of a file that it had. */
+  remove(key: string): Promise<boolean>;
 }
 
 interface CheckedOutFile {

@@ -75,6 +75,8 @@ export interface ContactImport extends NewImport {
 export interface ImportTask extends ContactImport {
   /** How often it was begun since the last row that was read. */
   readonly attempts: number;
+  /** Since when nodes have looked for its file, ISO 8601; null while the last one has found it. */
+  readonly missingSince: string | null;
 }
 
 /** What became of rows that were read together. */
@@ -95,8 +97,8 @@ export interface ContactImportStore {
   errors(id: string, after: number, limit: number): Promise<ImportError[]>;
   /** Counts an attempt. @returns Undefined when it has ended, or there is none. */
   begin(id: string): Promise<ImportTask | undefined>;
-  /** Takes an attempt back that the node's stop has ended. */
-  undoAttempt(id: string): Promise<void>;
+  /** Takes an attempt back that the node's stop has ended, or that has not found the file. @param missingSince - Then. */
+  undoAttempt(id: string, missingSince: string | null): Promise<void>;
   /** Counts rows, in the transaction that takes them. @returns False when it has ended, or others have counted them. */
   advance(id: string, step: ImportStep): Promise<boolean>;
   /** Ends a running import, whose file is then removed. @param reason - Why it failed; null when it is done. */

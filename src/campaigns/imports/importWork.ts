@@ -14,6 +14,10 @@ const MAX_RUNNING = 2;
 const MAX_RUNNING_PER_PROJECT = 1;
 /** An import that ends the process, or its parser, so often without a row more is failed. */
 const MAX_ATTEMPTS = 3;
+/** A file lies on the node that received it, unless the nodes share a bucket or a folder: another node leaves it to that one. */
+const FILE_RETRY_MS = 1_000;
+/** A node that has a file is back by then, or has failed. */
+const FILE_WAIT_MS = 120_000;
 /** A campaign has a million contacts; some rows are wrong or there twice. */
 const TABLE_SIZE = { rows: 2_000_000, columns: 200, cells: 100_000_000 };
 
@@ -39,6 +43,9 @@ export interface ImportDeps<Stores extends { readonly contactImports: ContactImp
 /** The import has ended meanwhile, or another node has counted its rows. */
 class ImportLostError extends Error {}
 
+/** This node has not got the file; another one may have it. */
+class FileElsewhereError extends Error {}
+
 /** The import of lists, as a kind of work. */
 export function importWork<Stores extends { readonly contactImports: ContactImportStore }>(
   deps: ImportDeps<Stores>,
@@ -52,12 +59,19 @@ export function importWork<Stores extends { readonly contactImports: ContactImpo
     async run({ id }, signal) {
       const task = await deps.imports.begin(id);
       if (!task) return undefined;
-      const reason = await reasonOfEnd(readFile(deps, task, signal), signal, () =>
-        deps.imports.undoAttempt(id),
-      );
-      if (reason !== undefined) {
-        await deps.imports.end(id, reason, new Date(deps.clock.now()).toISOString());
-        deps.onEnd(task, reason);
+      const now = () => new Date(deps.clock.now()).toISOString();
+      try {
+        const reason = await reasonOfEnd(readFile(deps, task, signal));
+        if (reason !== undefined) {
+          await deps.imports.end(id, reason, now());
+          deps.onEnd(task, reason);
+        }
+      } catch (error) {
+        const isElsewhere = error instanceof FileElsewhereError;
+        if (isElsewhere || signal.aborted)
+          await deps.imports.undoAttempt(id, isElsewhere ? (task.missingSince ?? now()) : null);
+        if (isElsewhere) return { afterMs: FILE_RETRY_MS };
+        throw error;
       }
       await deps.cleanUp();
       return undefined;
@@ -71,11 +85,7 @@ export function importWork<Stores extends { readonly contactImports: ContactImpo
  * @returns Why it failed; null when it is done; undefined when it has ended otherwise.
  * @throws What is repeated later.
  */
-async function reasonOfEnd(
-  reading: Promise<void>,
-  signal: AbortSignal,
-  undoAttempt: () => Promise<void>,
-): Promise<string | null | undefined> {
+async function reasonOfEnd(reading: Promise<void>): Promise<string | null | undefined> {
   try {
     await reading;
     return null;
@@ -83,7 +93,6 @@ async function reasonOfEnd(
     if (error instanceof ImportLostError) return undefined;
     if (error instanceof DocumentError) return error.message;
     if (error instanceof CallwayError && error.category !== 'unavailable') return error.message;
-    if (signal.aborted) await undoAttempt();
     throw error;
   }
 }
@@ -97,7 +106,7 @@ async function readFile<Stores extends { readonly contactImports: ContactImportS
   if (task.attempts > MAX_ATTEMPTS) throw new DocumentError('Reading the file was interrupted too often');
   const target = await deps.targetOf(task);
   if (!target) throw new ImportLostError();
-  const file = await checkOut(deps.files, task.fileKey);
+  const file = await checkOut(deps, task);
   let readRow: ((cells: readonly string[]) => GivenRow) | undefined;
   let position = 0;
   let taken = task.rows;
@@ -151,12 +160,18 @@ async function take<Stores extends { readonly contactImports: ContactImportStore
   });
 }
 
-async function checkOut(files: DocumentFiles, key: string) {
+async function checkOut(
+  { files, clock }: { readonly files: DocumentFiles; readonly clock: Clock },
+  { fileKey, missingSince }: ImportTask,
+) {
   try {
-    return await files.checkOut(key);
+    return await files.checkOut(fileKey);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      throw new DocumentError('The uploaded file is lost; send it again', { cause: error });
-    throw error;
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    const missingMs = missingSince === null ? 0 : clock.now() - Date.parse(missingSince);
+    if (missingMs < FILE_WAIT_MS) throw new FileElsewhereError();
+    const seconds = FILE_WAIT_MS / 1_000;
+    const message = `No node has had the uploaded file for ${seconds} seconds; send it again`;
+    throw new DocumentError(message, { cause: error });
   }
 }

@@ -84,11 +84,8 @@ export const EXPIRED = {
       SELECT project_id, customer FROM customer_memories WHERE updated_at <= ${daysAgo(String(MEMORY_DAYS))}
       ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
     ) RETURNING 1`,
-  recordingRemovals: `
-    DELETE FROM recording_removals WHERE key IN (
-      SELECT key FROM recording_removals WHERE since <= ${daysAgo(String(REMOVAL_DAYS))}
-      LIMIT $2 FOR UPDATE SKIP LOCKED
-    ) RETURNING 1`,
+  recordingRemovals: endRemovals('recording_removals', 'key', 'since'),
+  fileRemovals: endRemovals('file_removals', 'file_key', 'at'),
   contacts: `
     WITH removed AS (
       DELETE FROM campaign_contacts WHERE id IN (
@@ -141,6 +138,13 @@ interface Choice {
 
 function deleteFrom(table: string, key: string, choice: Choice): string {
   return `DELETE FROM ${table} WHERE (${key}) IN (${expired(table, key, choice)}) RETURNING 1`;
+}
+
+function endRemovals(table: string, key: string, since: string): string {
+  return `
+    DELETE FROM ${table} WHERE ${key} IN (
+      SELECT ${key} FROM ${table} WHERE ${since} <= ${daysAgo(String(REMOVAL_DAYS))} LIMIT $2 FOR UPDATE SKIP LOCKED
+    ) RETURNING 1`;
 }
 
 /** The expired rows of all projects. */

@@ -158,12 +158,13 @@ describe('Retention', () => {
     expect(await expire('recordings', 4 * DAY_MS)).toBe(0);
   });
 
-  test('of a recording’s removal is 90 days, for a node that was away', async () => {
-    await opened.database.query(
-      `INSERT INTO recording_removals (key, since) VALUES ('away.wav', '${BEGIN}')`,
-    );
-    expect(await expire('recordingRemovals', 90 * DAY_MS - 1)).toBe(0);
-    expect(await expire('recordingRemovals', 90 * DAY_MS)).toBe(1);
+  test.each([
+    ['a recording', 'recordingRemovals', 'recording_removals (key, since)'],
+    ['an upload', 'fileRemovals', 'file_removals (file_key, at)'],
+  ] as const)('of the removal of %s is 90 days, for a node that was away', async (_what, kind, columns) => {
+    await opened.database.query(`INSERT INTO ${columns} VALUES ('away.wav', '${BEGIN}')`);
+    expect(await expire(kind, 90 * DAY_MS - 1)).toBe(0);
+    expect(await expire(kind, 90 * DAY_MS)).toBe(1);
   });
 
   test('of contacts ends with their campaign, some rows at a time', async () => {

@@ -50,6 +50,7 @@ export function bucketDocuments({ bucket, workingFolder, now }: BucketFilesOptio
     },
     async remove(key) {
       await bucket.remove(objectOf(key));
+      return true;
     },
   };
 }

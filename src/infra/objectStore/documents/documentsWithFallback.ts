@@ -16,7 +16,8 @@ export function documentsWithFallback(place: DocumentFiles, before: DocumentFile
       }
     },
     async remove(key) {
-      await Promise.all([place.remove(key), before.remove(key)]);
+      const removed = await Promise.all([place.remove(key), before.remove(key)]);
+      return removed.includes(true);
     },
   };
 }

@@ -34,7 +34,13 @@ export function localDocuments(folder: string): DocumentFiles {
       return { path, release: async () => undefined };
     },
     async remove(key) {
-      await rm(pathOf(key), { force: true });
+      try {
+        await rm(pathOf(key));
+        return true;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        return false;
+      }
     },
   };
 }

@@ -12,7 +12,7 @@ import { fieldsOf, insertRow } from '../sql/rows.ts';
 import { storableText } from '../sql/storable.ts';
 
 const IMPORT_COLUMNS = `id, project_id, campaign_id, file_key, file_type, mapping, status, reason, rows, accepted, skipped,
-  attempts, created_at, ended_at`;
+  attempts, missing_since, created_at, ended_at`;
 /** Ends a running import; its file is removed as those of removed datasets are. $1 is the reason, $2 the time, $3 the id. */
 const END = `
   WITH ended AS (
@@ -70,12 +70,16 @@ export function contactImportStore(database: Queryable): ContactImportStore {
       );
       return row && fieldsOf<ImportTask>(row);
     },
-    async undoAttempt(id) {
-      await database.query('UPDATE contact_imports SET attempts = attempts - 1 WHERE id = $1', [id]);
+    async undoAttempt(id, missingSince) {
+      await database.query(
+        'UPDATE contact_imports SET attempts = attempts - 1, missing_since = $2 WHERE id = $1',
+        [id, missingSince],
+      );
     },
     async advance(id, { before, rows: count, errors }) {
       const [row] = await database.query(
-        `UPDATE contact_imports SET rows = rows + $3, accepted = accepted + $3 - $4, skipped = skipped + $4, attempts = 0
+        `UPDATE contact_imports SET rows = rows + $3, accepted = accepted + $3 - $4, skipped = skipped + $4,
+           attempts = 0, missing_since = NULL
          WHERE id = $1 AND rows = $2 AND status = 'running' RETURNING id`,
         [id, before, count, errors.length],
       );
