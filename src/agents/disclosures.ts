@@ -18,7 +18,9 @@ const disclosure = z.strictObject({
     .int()
     .min(1)
     .max(LONGEST_SECONDS)
-    .describe('The person must have heard its last word so long after the answer.'),
+    .describe(
+      'The person must have heard its last word so long after the answer; the message on an answering machine must have it so long after its beginning.',
+    ),
   direction: z.enum(['outbound', 'inbound', 'both']).describe('The calls that it is said in.'),
   machines: z
     .boolean()

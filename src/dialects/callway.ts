@@ -177,8 +177,14 @@ function readInternalMessage(message: Fields | undefined, agent: AgentReader): b
     return typeof number === 'number';
   }
   if (message?.event === 'disclosed') {
-    const id = nameOf(fieldsOf(message.disclosed)?.id);
-    if (id !== undefined) agent.command({ kind: 'disclosed', id });
+    const { id: name, messageMs } = fieldsOf(message.disclosed) ?? {};
+    const id = nameOf(name);
+    if (id !== undefined)
+      agent.command({
+        kind: 'disclosed',
+        id,
+        messageMs: typeof messageMs === 'number' ? messageMs : undefined,
+      });
     return id !== undefined;
   }
   if (message?.event !== 'briefing') return false;
@@ -210,7 +216,7 @@ function commandMessage(command: CallCommand): [event: string, fields?: object] 
     case 'said':
       return ['said', { said: { number: command.number } }];
     case 'disclosed':
-      return ['disclosed', { disclosed: { id: command.id } }];
+      return ['disclosed', { disclosed: { id: command.id, messageMs: command.messageMs } }];
     case 'send_dtmf':
       return ['dtmf', { dtmf: { digits: command.digits } }];
   }

@@ -219,6 +219,7 @@ export class VoiceSession {
 
   #createAgentTurns(session: NewSession): AgentTurnQueue<AgentSpeech> {
     const { stream, engine, speech, checkpoints: store, onSpokenTurn, clock, onError } = this.#deps;
+    const disclosures = new Disclosures(clock, stream.info.disclosures);
     return new AgentTurnQueue({
       stream,
       engine,
@@ -227,8 +228,8 @@ export class VoiceSession {
       speechToText: this.#recognizers,
       openSpeech: createSpeechOpener(stream, speech, clock, () => this.#settings.language),
       checkpoints: store && new TurnCheckpoints({ store, clock, onError }),
-      disclosures: new Disclosures(stream.info.disclosures),
-      onDisclosed: (id) => stream.command({ kind: 'disclosed', id }),
+      disclosures,
+      onDisclosed: (id) => stream.command({ kind: 'disclosed', id, messageMs: disclosures.messageMs }),
       settings: this.#settings,
       history: this.#history,
       speakingModel: (config) => this.#engine?.use(config),

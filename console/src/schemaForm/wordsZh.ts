@@ -310,7 +310,8 @@ export const ZH_HELP_BY_DESCRIPTION: Readonly<Record<string, string>> = {
     '法律要求語音代理先說的話：每通電話在第一個節點之前依序說出，不可打斷；對方此時說的話之後才回應。若有一項未在時限內完整聽完，該通話即有 `violations`。',
   'Names it in the history and among the violations of calls.': '在歷程與通話違規中的名稱。',
   'What the agent says; a Liquid template with the variables.': '語音代理說的話；可用變數的 Liquid 範本。',
-  'The person must have heard its last word so long after the answer.': '接聽後須在此時間內聽完最後一個字。',
+  'The person must have heard its last word so long after the answer; the message on an answering machine must have it so long after its beginning.':
+    '接聽後須在此時間內聽完最後一個字；答錄機上的留言從其開頭起算。',
   'The calls that it is said in.': '適用於哪些通話。',
   'Default: true. Whether answering machines get it too, before the message that is left. Without, it is left out or cut once a machine is detected.':
     '預設：true。是否也在留言之前對答錄機說。若否，偵測到答錄機時即略過或中斷。',

@@ -332,7 +332,7 @@ export class LiveCall {
     media.events.on('command', (command) => {
       if (command.kind === 'said') this.#supervised.onSaid(command.number);
       else if (command.kind === 'disclosed')
-        this.#disclosures.onHeard(command.id, this.#answeredAtMs ?? this.#deps.clock.now());
+        this.#disclosures.onHeard(command, this.#answeredAtMs ?? this.#deps.clock.now());
       else this.#dispatch({ type: 'command', command });
     });
     media.events.on('streamClosed', ({ how }) => this.#agent.onClosed(how));

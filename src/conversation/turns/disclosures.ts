@@ -1,4 +1,5 @@
 import type { DueDisclosure } from '../../agents/disclosures.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
 
 /** Turns that wait until all disclosures were said. */
@@ -17,13 +18,17 @@ const REPLACING: ReadonlySet<TurnInput['kind']> = new Set(['user_message', 'dtmf
 
 /** Keeps the order of a call's first words: each disclosure before any turn of the pathway. */
 export class Disclosures {
+  readonly #clock: Clock;
   readonly #all: readonly DueDisclosure[];
   #due: readonly DueDisclosure[];
   /** The turn that follows the last disclosure. */
   #next: TurnInput | undefined;
+  /** When the message to a machine began. */
+  #messageAtMs: number | undefined;
 
   /** @param due - What is still to be said, in order. */
-  constructor(due: readonly DueDisclosure[] = []) {
+  constructor(clock: Clock, due: readonly DueDisclosure[] = []) {
+    this.#clock = clock;
     this.#all = due;
     this.#due = due;
   }
@@ -33,12 +38,19 @@ export class Disclosures {
     return this.#next;
   }
 
+  /** The time since the message to a machine began, in milliseconds; undefined without one. */
+  get messageMs(): number | undefined {
+    return this.#messageAtMs === undefined ? undefined : this.#clock.monotonicMs() - this.#messageAtMs;
+  }
+
   /** @returns The turn that runs instead of this one: the next disclosure, which this one follows. */
   before(input: TurnInput): TurnInput {
     if (!WAITING.has(input.kind)) return input;
     // What was said over a machine's greeting is in no message.
-    if (input.kind === 'voicemail' && input !== this.#next)
+    if (input.kind === 'voicemail' && input !== this.#next) {
       this.#due = this.#all.filter(({ machines }) => machines);
+      this.#messageAtMs = this.#clock.monotonicMs();
+    }
     const next = this.#next && !REPLACING.has(input.kind) ? this.#next : input;
     const first = this.#nextDisclosure();
     this.#next = first && next;

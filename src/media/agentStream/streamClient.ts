@@ -35,8 +35,12 @@ export type CallCommand =
   | { readonly kind: 'briefing'; readonly outcome: BriefingOutcome }
   /** The supervisor's words with this number were begun, or will not be said any more. */
   | { readonly kind: 'said'; readonly number: number }
-  /** The caller has heard the disclosure with this id whole. */
-  | { readonly kind: 'disclosed'; readonly id: string }
+  /**
+   * The caller has heard the disclosure with this id whole.
+   *
+   * @property messageMs - For an answering machine, the time since its message began.
+   */
+  | { readonly kind: 'disclosed'; readonly id: string; readonly messageMs?: number | undefined }
   | { readonly kind: 'send_dtmf'; readonly digits: string };
 
 export const HANGUP_REASONS = ['error', 'not_understood'] as const;

@@ -8,9 +8,9 @@ const owed = (id: string, withinSeconds: number) => ({ id, withinSeconds, machin
 const call = { ...CALL, disclosures: [owed('who', 3), owed('why', 3), owed('recorded', 9)] };
 
 /** The agent tells, so long after the answer, that the person has heard it. */
-async function hear(id: string, atMs: number): Promise<void> {
+async function hear(id: string, atMs: number, messageMs?: number): Promise<void> {
   await t.clock.advance(atMs - (t.clock.now() - answeredAtMs));
-  leg().mediaEvents.emit('command', { kind: 'disclosed', id });
+  leg().mediaEvents.emit('command', { kind: 'disclosed', id, messageMs });
   await settle();
 }
 let answeredAtMs = 0;
@@ -35,6 +35,19 @@ test('A disclosure is kept as heard with its time, and one that was heard late s
     { kind: 'disclosure', id: 'why' },
     { kind: 'disclosure', id: 'recorded' },
   ]);
+});
+
+test('In the message on a machine the time counts from its beginning, also where the greeting was spoken over', async () => {
+  await answer();
+  await hear('who', 3500);
+  await hear('who', 15_000, 3000);
+  await hear('why', 20_000, 3001);
+  expect(t.changeEvents).toMatchObject([
+    { data: { id: 'who', atMs: 3500 } },
+    { data: { id: 'who', atMs: 15_000 } },
+    { data: { id: 'why', atMs: 20_000 } },
+  ]);
+  expect(ended().map(({ id }) => id)).toEqual(['why', 'recorded']);
 });
 
 test('An agent that replaces another is asked for those that were not heard', async () => {

@@ -199,6 +199,16 @@ describe('An answering machine', () => {
     call.stream.speak(beep);
     await call.stream.until(() => call.stream.commands.some(({ kind }) => kind === 'hangup'));
     expect(heard(call).slice(-2)).toEqual(['who', 'recorded']);
+    const times = call.stream.commands.flatMap((command) =>
+      command.kind === 'disclosed' ? (command.messageMs ?? []) : [],
+    );
+    // From the end of the beep: the time of each one's words.
+    expect(times).toEqual([expect.any(Number), expect.any(Number)]);
+    expect([(times[0] ?? 0) < 4000, (times[1] ?? 0) < 8000, (times[0] ?? 0) < (times[1] ?? 0)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
     const left = [SPOKEN_WHO, RECORDED, MESSAGE].map((words) => `assistant: ${words}`);
     expect(call.transcript().slice(-3)).toEqual(left);
     await call.hangUp();
