@@ -1154,6 +1154,21 @@ CREATE TABLE insight_edges (
   taken integer NOT NULL,
   PRIMARY KEY (project_id, at, dimensions, node_id, edge_id, to_node_id)
 );
+-- The sums of each arm of a rollout, by session, with their squares and products, for a test of the difference. Those of
+-- latencyP95 are of turns slower than a bucket of LATENCY_BUCKETS.
+CREATE TABLE insight_arms (
+  rollout_id uuid NOT NULL REFERENCES rollouts ON DELETE CASCADE,
+  release integer NOT NULL,
+  metric text NOT NULL,
+  bucket integer NOT NULL,
+  sessions integer NOT NULL,
+  x double precision NOT NULL,
+  w double precision NOT NULL,
+  xx double precision NOT NULL,
+  xw double precision NOT NULL,
+  ww double precision NOT NULL,
+  PRIMARY KEY (rollout_id, release, metric, bucket)
+);
 -- The newest title that each node was entered with.
 CREATE TABLE insight_titles (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,

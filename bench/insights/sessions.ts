@@ -56,6 +56,7 @@ function factsOf(day: number, startedMs: number, random: () => number): SessionF
 
 const NO_OUTCOME = { disposition: null, success: null, endReason: 'no_answer' };
 const UNANSWERED = {
+  rolloutId: null,
   turns: 0,
   criteria: [],
   reviewed: null,
@@ -82,6 +83,7 @@ function conversation({ isPhone, startedMs, dimensions }: Talk, random: () => nu
   const usesTools = turns > 4;
   return {
     ...callFrom(startedMs, durationMs, isPhone),
+    rolloutId: null,
     dimensions: {
       ...dimensions,
       disposition,

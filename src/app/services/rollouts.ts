@@ -2,7 +2,7 @@ import { judgeRollout } from '../../results/rollouts/judgeRollout.ts';
 import type { NodeContext } from '../node/node.ts';
 import { startWork } from './work.ts';
 
-/** Rollouts that a node judges at once: each reads the sessions of two releases. */
+/** Rollouts that a node judges at once. */
 const JUDGED_AT_ONCE = 2;
 
 /** Judges rollouts on nodes that do background work. */
@@ -16,8 +16,8 @@ export function startRollouts({
   onError,
 }: NodeContext): void {
   if (!config.ROLES.includes('worker')) return;
-  const { stores, transaction, work } = storage;
-  const deps = { stores, transaction, figures: stores.rolloutFigures, liveEvents, clock };
+  const { stores, transaction, insights, work } = storage;
+  const deps = { stores, transaction, insights, liveEvents, clock };
   startWork(
     { wakeups, clock, lifecycle, onError },
     {

@@ -42,7 +42,6 @@ import { analysisStore } from './results/analyses.ts';
 import { insightStore } from './results/insights.ts';
 import { ratesStore } from './results/rates.ts';
 import { reviewStore } from './results/reviews.ts';
-import { rolloutFigures } from './results/rolloutFigures.ts';
 import { createNumberDigests, type NumberDigests } from './secrets/numberDigests.ts';
 import { createSecretFields, type SecretFields } from './secrets/secretFields.ts';
 import { customerStore } from './sessions/customers.ts';
@@ -118,7 +117,6 @@ function storesOver(database: Queryable, secrets: SecretFields, digests: NumberD
     releases: releaseStore(database, secrets),
     numberedReleases: numberedReleaseStore(database, secrets),
     rollouts: rolloutStore(database),
-    rolloutFigures: rolloutFigures(database),
     sessions: sessionStore(database),
     history: historyStore(database),
     memory: memoryStore(database),

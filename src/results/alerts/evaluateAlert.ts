@@ -38,7 +38,6 @@ export async function evaluateAlert(
         filter: toSessionFilter(filter),
         from: new Date(nowMs - windowMinutes * MINUTE_MS).toISOString(),
         to: new Date(nowMs).toISOString(),
-        by: 'end',
       })
     : undefined;
   const next = alertAfter(alert, figure, new Date(nowMs).toISOString());

@@ -18,6 +18,11 @@ export function bucketOf(ms: number, { firstMs, ratio, count }: Buckets): number
   return Math.min(count - 1, Math.ceil(Math.log(ms / firstMs) / Math.log(ratio)));
 }
 
+/** Returns the most that a bucket holds, in milliseconds. */
+export function edgeOf(bucket: number, { firstMs, ratio }: Buckets): number {
+  return firstMs * ratio ** bucket;
+}
+
 /** Counts values by bucket. */
 export function histogramOf(values: readonly number[], buckets: Buckets): Histogram {
   const counts: Record<number, number> = {};

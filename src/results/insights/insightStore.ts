@@ -1,4 +1,5 @@
 import type { SessionFilter } from '../../engine/history/sessionFilter.ts';
+import type { ArmRow } from '../rollouts/armSums.ts';
 import type { FigureMetric, SumMetricName } from './metrics.ts';
 import type { Dimension, LatencyPart } from './sessionFacts.ts';
 
@@ -65,18 +66,14 @@ export interface Figure {
   /** Null where n is 0. */
   readonly value: number | null;
   readonly n: number;
-  /** The sum of squares of each session's amount, from which a mean's deviation follows; undefined of a percentile. */
-  readonly squares?: number;
 }
 
 export interface FigureQuery {
   readonly metric: FigureMetric;
   readonly filter: SessionFilter;
-  /** Exact, ISO 8601; `to` is not part of it. */
+  /** When they ended: exact, ISO 8601; `to` is not part of it. */
   readonly from: string;
   readonly to: string;
-  /** Whether the window is of the sessions' starts, as a rollout's, or of their ends, as an alert's. */
-  readonly by: 'start' | 'end';
 }
 
 /** The one place that answers questions about ended sessions in numbers; at most 60 s old. */
@@ -99,6 +96,8 @@ export interface InsightStore {
     projectId: string,
     query: Pick<InsightQuery, 'from' | 'to' | 'filter'>,
   ): Promise<readonly FunnelNode[]>;
+  /** The sums of both arms of a rollout: of the sessions that began on its releases since it did. */
+  arms(rolloutId: string): Promise<readonly ArmRow[]>;
   /** Reads the rows of the sessions, so that the window is exact; for as long as the project keeps them. */
   figure(projectId: string, query: FigureQuery): Promise<Figure>;
 }

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../../base/values/clock.ts';
+import { partsOf } from '../rollouts/armSums.ts';
 import { type Buckets, type Histogram, LATENCY_BUCKETS, STAY_BUCKETS } from './histogram.ts';
 import {
   type Counted,
@@ -28,6 +29,7 @@ export interface RollupChanges {
   readonly sessions: readonly Row[];
   readonly latencies: readonly Row[];
   readonly judgements: readonly Row[];
+  readonly arms: readonly Row[];
   readonly nodes: readonly Row[];
   readonly edges: readonly Row[];
 }
@@ -56,6 +58,7 @@ class Changes {
   readonly #sessions = new Sums();
   readonly #latencies = new Sums();
   readonly #judgements = new Sums();
+  readonly #arms = new Sums();
   readonly #nodes = new Sums();
   readonly #edges = new Sums();
 
@@ -89,6 +92,7 @@ class Changes {
         );
     }
     this.#addWay(projectId, counted, sign);
+    this.#addArm(counted, sign);
   }
 
   rows(): RollupChanges {
@@ -97,6 +101,7 @@ class Changes {
       sessions: this.#sessions.rows(),
       latencies: this.#latencies.rows(),
       judgements: this.#judgements.rows(),
+      arms: this.#arms.rows(),
       nodes: this.#nodes.rows(),
       edges: this.#edges.rows(),
     };
@@ -116,6 +121,15 @@ class Changes {
       );
     for (const [nodeId, edgeId, toNodeId, taken] of edges)
       this.#edges.add({ ...keys, nodeId, edgeId, toNodeId }, { taken: sign * taken });
+  }
+
+  #addArm({ rolloutId, dimensions, sums, latencies }: Counted, sign: number): void {
+    if (rolloutId === null || dimensions.release === null) return;
+    for (const { metric, bucket, x, w } of partsOf(sums, latencies.total ?? {}))
+      this.#arms.add(
+        { rolloutId, release: dimensions.release, metric, bucket: String(bucket) },
+        { sessions: sign, x: sign * x, w: sign * w, xx: sign * x * x, xw: sign * x * w, ww: sign * w * w },
+      );
   }
 
   #idOf(projectId: string, value: Dimensions): string {

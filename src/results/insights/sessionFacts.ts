@@ -62,6 +62,8 @@ export interface SessionFacts {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly dimensions: Omit<Dimensions, 'node'>;
+  /** The rollout that it is in an arm of. */
+  readonly rolloutId: string | null;
   /** The session's call; null without one. Times in milliseconds; null before the answer and the end. */
   readonly call: { readonly answeredAtMs: number | null; readonly endedAtMs: number | null } | null;
   readonly turns: number;
@@ -106,6 +108,7 @@ interface CountedNode {
 /** What is counted of a session. */
 export interface Counted {
   readonly at: string;
+  readonly rolloutId: string | null;
   readonly dimensions: Dimensions;
   readonly sums: Readonly<Record<Sum, number>>;
   readonly latencies: Readonly<Partial<Record<LatencyPart, Histogram>>>;
@@ -135,6 +138,7 @@ export function countedOf(facts: SessionFacts): Counted {
   const dimensions = { ...facts.dimensions, node: last?.nodeId ?? null };
   return {
     at: facts.startedAt,
+    rolloutId: facts.rolloutId,
     dimensions: Object.fromEntries(
       DIMENSIONS.map((name) => [name, dimensions[name] === null ? null : keyOf(dimensions[name])]),
     ) as Record<Dimension, string | null>,

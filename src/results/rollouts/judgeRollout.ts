@@ -5,7 +5,8 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { LiveEventType } from '../../events/liveEvent.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { Again, ClaimedWork } from '../../work/work.ts';
-import { type Judgement, judgeArms, type RolloutFigures } from './arms.ts';
+import type { InsightStore } from '../insights/insightStore.ts';
+import { type Judgement, judgeArms } from './arms.ts';
 
 /** A rollout is judged at least once a minute. */
 const JUDGED_EVERY_MS = 20_000;
@@ -13,7 +14,7 @@ const JUDGED_EVERY_MS = 20_000;
 export interface JudgeDeps {
   readonly stores: ReleaseStores;
   readonly transaction: <Result>(work: (stores: ReleaseStores) => Promise<Result>) => Promise<Result>;
-  readonly figures: RolloutFigures;
+  readonly insights: InsightStore;
   readonly liveEvents: LiveEvents;
   readonly clock: Clock;
 }
@@ -50,8 +51,8 @@ function decisionOf(
   return { reason: 'enough_sessions', status: onGood === 'promote' ? 'promoted' : 'running' };
 }
 
-async function decide({ stores, transaction, figures, clock }: JudgeDeps, rollout: Rollout): Promise<void> {
-  const judged = await judgeArms(figures, rollout);
+async function decide({ stores, transaction, insights, clock }: JudgeDeps, rollout: Rollout): Promise<void> {
+  const judged = judgeArms(rollout, await insights.arms(rollout.id));
   const decided = decisionOf(rollout, judged);
   if (!decided) return;
   const { status, reason } = decided;

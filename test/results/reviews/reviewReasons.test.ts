@@ -30,6 +30,7 @@ const FACTS: ReviewFacts = {
   endedAt: at(60),
   dimensions: DIMENSIONS,
   call: null,
+  rolloutId: null,
   turns: 1,
   criteria: [],
   reviewed: null,

@@ -7,19 +7,9 @@ import {
   isAboveBy,
   type Sums,
 } from '../../../src/results/rollouts/sequentialTest.ts';
+import { randomOf } from './support/random.ts';
 
 const SEEDS = 100;
-
-/** @see https://github.com/bryc/code/blob/master/jshash/PRNGs.md, mulberry32 */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const NOTHING: Sums = { sessions: 0, x: 0, w: 0, xx: 0, xw: 0, ww: 0 };
 const plus = ({ sessions, x, w, xx, xw, ww }: Sums, value: number): Sums => ({

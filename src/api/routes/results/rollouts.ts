@@ -3,9 +3,9 @@ import { arm, percent, type Rollout, rolloutFields, rolloutInput } from '../../.
 import { finishRollout, startRollout } from '../../../agents/releases/rollouts.ts';
 import { CallwayError, notFound } from '../../../base/errors.ts';
 import { mapPage } from '../../../base/values/page.ts';
-import { judgeArms, readArms } from '../../../results/rollouts/arms.ts';
+import { armsOf, judgeArms } from '../../../results/rollouts/arms.ts';
 import { idempotent } from '../../idempotency.ts';
-import type { App, HttpDeps, Stores } from '../../ports.ts';
+import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
 
 const PATH = '/v1/projects/:projectId/rollouts';
@@ -47,9 +47,10 @@ function startRoute(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       const { params, body } = request;
       const at = new Date(deps.clock.now()).toISOString();
-      return await idempotent(deps, { request, reply, status: 201 }, async (stores) =>
-        withArms(stores, await startRollout(stores, params.projectId, deps.makeId(), body, at)),
-      );
+      return await idempotent(deps, { request, reply, status: 201 }, async (stores) => {
+        const rollout = await startRollout(stores, params.projectId, deps.makeId(), body, at);
+        return { ...fieldsOf(rollout), arms: armsOf(rollout, []) };
+      });
     },
   );
 }
@@ -71,7 +72,7 @@ function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
   );
 }
 
-function getRoute(app: App, { storage: { stores } }: HttpDeps): void {
+function getRoute(app: App, { storage }: HttpDeps): void {
   app.get(
     ITEM,
     {
@@ -83,14 +84,14 @@ function getRoute(app: App, { storage: { stores } }: HttpDeps): void {
       },
     },
     async ({ params: { projectId, rolloutId } }) => {
-      const rollout = await stores.rollouts.find(projectId, rolloutId);
+      const rollout = await storage.stores.rollouts.find(projectId, rolloutId);
       if (!rollout) throw notFound('Rollout');
-      return await withArms(stores, rollout);
+      return await withArms(storage, rollout);
     },
   );
 }
 
-function percentRoute(app: App, { storage: { stores } }: HttpDeps): void {
+function percentRoute(app: App, { storage }: HttpDeps): void {
   app.patch(
     ITEM,
     {
@@ -103,11 +104,12 @@ function percentRoute(app: App, { storage: { stores } }: HttpDeps): void {
       },
     },
     async ({ params: { projectId, rolloutId }, body }) => {
-      const rollout = await stores.rollouts.find(projectId, rolloutId);
+      const { rollouts } = storage.stores;
+      const rollout = await rollouts.find(projectId, rolloutId);
       if (!rollout) throw notFound('Rollout');
-      const changed = await stores.rollouts.setPercent(projectId, rolloutId, body.percent);
+      const changed = await rollouts.setPercent(projectId, rolloutId, body.percent);
       if (!changed) throw rolloutEnded(rollout);
-      return await withArms(stores, changed);
+      return await withArms(storage, changed);
     },
   );
 }
@@ -132,11 +134,11 @@ function finishRoute(app: App, deps: HttpDeps, verb: 'promote' | 'rollback'): vo
     },
     async (request, reply) => {
       const { projectId, rolloutId } = request.params;
-      const { stores } = deps.storage;
+      const { stores, insights } = deps.storage;
       const rollout = await stores.rollouts.find(projectId, rolloutId);
       if (!rollout) throw notFound('Rollout');
       // Before the transaction, which the figures would hold open.
-      const { guards } = await judgeArms(stores.rolloutFigures, rollout);
+      const { guards } = judgeArms(rollout, await insights.arms(rollout.id));
       const figures = guards.map((guard) => guard.figures);
       const at = new Date(deps.clock.now()).toISOString();
       await idempotent(deps, { request, reply, status: 200 }, async (transaction) => {
@@ -149,7 +151,7 @@ function finishRoute(app: App, deps: HttpDeps, verb: 'promote' | 'rollback'): vo
         if (!hasEnded) throw rolloutEnded(rollout);
         return { id: rollout.id };
       });
-      return await withArms(stores, (await stores.rollouts.find(projectId, rolloutId)) ?? rollout);
+      return await withArms(deps.storage, (await stores.rollouts.find(projectId, rolloutId)) ?? rollout);
     },
   );
 }
@@ -162,6 +164,6 @@ function fieldsOf({ projectId: _projectId, ...fields }: Rollout) {
   return fields;
 }
 
-async function withArms({ rolloutFigures }: Stores, rollout: Rollout) {
-  return { ...fieldsOf(rollout), arms: await readArms(rolloutFigures, rollout) };
+async function withArms({ insights }: HttpDeps['storage'], rollout: Rollout) {
+  return { ...fieldsOf(rollout), arms: armsOf(rollout, await insights.arms(rollout.id)) };
 }

@@ -161,6 +161,22 @@ const TABLES = {
       ['person_met', 'integer'],
     ],
   },
+  arms: {
+    keys: [
+      ['rollout_id', 'uuid'],
+      ['release', 'integer'],
+      ['metric', 'text'],
+      ['bucket', 'integer'],
+    ],
+    sums: [
+      ['sessions', 'integer'],
+      ['x', 'float8'],
+      ['w', 'float8'],
+      ['xx', 'float8'],
+      ['xw', 'float8'],
+      ['ww', 'float8'],
+    ],
+  },
   nodes: {
     keys: [['project_id', 'uuid'], ...WHEN, ['node_id', 'text']],
     sums: [

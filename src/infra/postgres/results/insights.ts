@@ -15,6 +15,7 @@ import {
 import { SUM_METRICS, type SumMetric } from '../../../results/insights/metrics.ts';
 import { columnOf, WHOLE_BY_OUTCOME } from '../../../results/insights/rollups.ts';
 import { type Dimension, isOutcome, type LatencyPart } from '../../../results/insights/sessionFacts.ts';
+import type { ArmRow } from '../../../results/rollouts/armSums.ts';
 import type { Database, Parameter, Queryable } from '../connection/database.ts';
 import { Given } from '../sql/given.ts';
 import { isoTime } from '../sql/rows.ts';
@@ -110,6 +111,11 @@ export function insightStore(database: Database): InsightStore {
       const rows = await query<Omit<FunnelNode, 'buckets'> & { readonly buckets: string }>(sql, parameters);
       return rows.map((row) => ({ ...row, buckets: JSON.parse(row.buckets) }));
     },
+    arms: (rolloutId) =>
+      database.query<ArmRow>(
+        'SELECT release, metric, bucket, sessions, x, w, xx, xw, ww FROM insight_arms WHERE rollout_id = $1',
+        [rolloutId],
+      ),
     async figure(projectId, asked) {
       const given = new Given(projectId);
       return asked.metric === 'latencyP95'
@@ -227,11 +233,10 @@ function funnelOf(projectId: string, { from, to, filter }: Pick<InsightQuery, 'f
 }
 
 /** The counted sessions of the window. */
-function counted(given: Given, { filter, from, to, by }: FigureQuery): string {
-  const time = by === 'start' ? 'started_at' : 'ended_at';
+function counted(given: Given, { filter, from, to }: FigureQuery): string {
   return `
     FROM session_history WHERE project_id = $1 AND status = 'ended' AND counted IS NOT NULL
-      AND ${time} >= ${given.add(from)}::timestamptz AND ${time} < ${given.add(to)}::timestamptz
+      AND ended_at >= ${given.add(from)}::timestamptz AND ended_at < ${given.add(to)}::timestamptz
       AND ${filtered(given, "counted->'dimensions'", filter)}`;
 }
 
@@ -242,14 +247,13 @@ async function sumFigure(
   { kind, amount, n, unit = 1 }: SumMetric,
 ): Promise<Figure> {
   const sumOf = (name: string) => `(counted->'sums'->>'${name}')::float8`;
-  const [row] = await database.query<{ amount: number; n: number; squares: number }>(
-    `SELECT coalesce(sum(${sumOf(amount)}), 0) AS amount, coalesce(sum(${sumOf(n)}), 0) AS n,
-       coalesce(sum(${sumOf(amount)} ^ 2), 0) AS squares ${counted(given, query)}`,
+  const [row] = await database.query<{ amount: number; n: number }>(
+    `SELECT coalesce(sum(${sumOf(amount)}), 0) AS amount, coalesce(sum(${sumOf(n)}), 0) AS n ${counted(given, query)}`,
     given.parameters,
   );
-  const sums = row ?? { amount: 0, n: 0, squares: 0 };
+  const sums = row ?? { amount: 0, n: 0 };
   const total = kind === 'sum' ? sums.amount : sums.amount / sums.n;
-  return { value: sums.n === 0 ? null : total / unit, n: sums.n, squares: sums.squares / unit ** 2 };
+  return { value: sums.n === 0 ? null : total / unit, n: sums.n };
 }
 
 async function latencyFigure(database: Queryable, given: Given, query: FigureQuery): Promise<Figure> {

@@ -32,7 +32,12 @@ const FACTS = `
     coalesce(criteria, '[]') AS criteria, review->'criteria' AS reviewed, analysis->>'status' AS analysis,
     review_rules AS "reviewRules", review_reasons AS "reviewReasons", "notUnderstood", coalesce(silences, '[]') AS silences,
     coalesce(spoken, '[]') AS spoken, "transferAtMs", "toolCalls", "toolFailures", interruptions, transferred, "withError",
-    (cost->>'total')::float8 AS cost,
+    (cost->>'total')::float8 AS cost, (
+      SELECT id FROM rollouts
+      WHERE rollouts.project_id = history.project_id AND history.release IN (rollouts.release, previous_release)
+        AND rollouts.started_at <= history.started_at AND history.started_at < coalesce(rollouts.ended_at, 'infinity')
+      LIMIT 1
+    ) AS "rolloutId",
     coalesce(entries, '[]') AS entries, coalesce(latencies, '[]') AS latencies
   FROM ${SESSIONS}
   CROSS JOIN LATERAL (
