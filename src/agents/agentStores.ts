@@ -27,7 +27,9 @@ export interface NewRelease {
 export interface NumberedReleaseStore {
   list(projectId: string, page: Page): Promise<PageOf<ReleaseInfo>>;
   find(projectId: string, number: number): Promise<NumberedRelease | undefined>;
-  /** @returns Its number. The caller has locked the agent. */
+  /** Finds the newest one that is older. */
+  findBefore(projectId: string, number: number): Promise<NumberedRelease | undefined>;
+  /** Removes the oldest automatic ones beyond the quota of versions. @returns Its number. The caller has locked the agent. */
   insert(projectId: string, release: NewRelease): Promise<number>;
   /**
    * Replaces the content of the newest release where it is automatic, by the same author, younger than `since`, and no

@@ -24,7 +24,7 @@ export const quotas = z
     trunks: quota('Trunks.'),
     numbers: quota('Phone numbers.'),
     pathwayVersions: quota(
-      'Versions of the pathway that are kept; the oldest are removed, but none that is published or in use.',
+      'Versions of the pathway that are kept, and releases that edits made; the oldest are removed, but none that is published, in use or in the history of a session.',
     ).min(1),
     documents: quota('Documents in knowledgebases.'),
     mediaFiles: quota('Audio files for callers who wait.'),
@@ -51,7 +51,7 @@ export const quotasPatch = quotas.partial();
 
 export type Quotas = z.infer<typeof quotas>;
 export type QuotaName = keyof Quotas;
-/** Quotas that refuse more; old pathway versions are removed instead. */
+/** Quotas that refuse more; old pathway versions and automatic releases are removed instead. */
 export type CountedQuota = Exclude<QuotaName, 'pathwayVersions' | DayQuota>;
 /** Quotas that count by UTC day; they are not read with what is stored. */
 type DayQuota = 'sessionsPerDay' | VendorQuota;

@@ -103,3 +103,33 @@ test('A project without an agent has no release', async () => {
     code: 'agent_not_found',
   });
 });
+
+test('Releases that edits made are kept up to the quota, and those that a rollout or a session had', async () => {
+  const { agents, numberedReleases, projects } = storage.stores;
+  await projects.update(projectId, { quotas: { pathwayVersions: 2 } }, NOW);
+  await update({ status: 'published' });
+  const edit = (minute: number) =>
+    storage.transaction((stores) =>
+      updateAgent(
+        stores,
+        POLICY,
+        projectId,
+        { globalPrompt: `of minute ${minute}` },
+        { author: AUTHOR, at: new Date(Date.parse(NOW) + minute * 120_000).toISOString() },
+      ),
+    );
+  for (const minute of [2, 3, 4, 5]) await edit(minute);
+  await opened.database.query(
+    `INSERT INTO session_history (instance_id, project_id, session_id, channel, release, status, started_at)
+     VALUES (gen_random_uuid(), $1, 's', 'chat', 4, 'active', $2)`,
+    [projectId, NOW],
+  );
+  for (const minute of [6, 7, 8]) await edit(minute);
+
+  const { items } = await numberedReleases.list(projectId, { limit: 100, offset: 0 });
+  // 1 is a publication.
+  expect(items.map(({ release }) => release)).toEqual([8, 7, 4, 1]);
+  expect((await agents.find(projectId))?.live).toBe(8);
+  expect((await numberedReleases.findBefore(projectId, 7))?.release).toBe(4);
+  expect(await numberedReleases.findBefore(projectId, 1)).toBeUndefined();
+});

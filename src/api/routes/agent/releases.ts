@@ -123,7 +123,7 @@ function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
         ...about(
           'Releases',
           'List the releases',
-          'Newest first, as long as the project exists. Edits of a published agent make releases by themselves: those of one author within a minute share one, until a conversation has begun on it.',
+          'Newest first. Edits of a published agent make releases by themselves: those of one author within a minute share one, until a conversation has begun on it. Of these the oldest that no session of the history had are removed beyond the quota `pathwayVersions`; publications stay as long as the project.',
         ),
         params: projectParams,
         querystring: pageQuery,
@@ -226,8 +226,11 @@ function diffRoute(app: App, deps: HttpDeps): void {
       const { projectId, release } = request.params;
       const { stores } = deps.storage;
       const to = await findRelease(stores, projectId, release);
-      const { with: other = String(to.release - 1) } = request.query;
-      const from = await findRelease(stores, projectId, other);
+      const { with: other } = request.query;
+      const from = other
+        ? await findRelease(stores, projectId, other)
+        : await stores.numberedReleases.findBefore(projectId, to.release);
+      if (!from) throw notFound('Release');
       return diffReleases(shownContent(request, from), shownContent(request, to), deps.clock.monotonicMs);
     },
   );

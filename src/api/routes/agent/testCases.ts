@@ -86,7 +86,7 @@ function fromSessionRoute(app: App, deps: HttpDeps): void {
           })
           .refine(({ sessionId, sessionIds }) => (sessionId === undefined) !== (sessionIds === undefined), {
             path: ['sessionId'],
-            message: 'is needed, or sessionIds, and not both',
+            message: '{field} is needed, or sessionIds, and not both',
           })
           .refine(({ name, sessionIds }) => name === undefined || sessionIds === undefined, {
             path: ['name'],

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import { DEFAULT_QUOTAS } from '../../../agents/accounts/quotas.ts';
 import type { NewRelease, NumberedReleaseStore } from '../../../agents/agentStores.ts';
 import type { AgentRelease, Author, ReleaseInfo } from '../../../agents/releases/release.ts';
 import { mapPage } from '../../../base/values/page.ts';
@@ -14,7 +15,15 @@ const COLUMNS = 'number AS release, created_at, created_by, note';
 const FIND = `
   SELECT ${COLUMNS}, agent_releases.release AS content
   FROM releases JOIN agent_releases ON agent_releases.project_id = releases.project_id AND id = release_id
-  WHERE releases.project_id = $1 AND number = $2`;
+  WHERE releases.project_id = $1`;
+
+/** Keeps as many automatic ones as versions of a pathway, and those that callers, a rollout or a session had. */
+const REMOVE_OLD = `
+  DELETE FROM releases AS old WHERE project_id = $1 AND is_automatic
+    AND number <= $2 - (SELECT coalesce((quotas->>'pathwayVersions')::integer, $3) FROM projects WHERE id = $1)
+    AND NOT EXISTS (SELECT FROM agents WHERE project_id = $1 AND live = old.number)
+    AND NOT EXISTS (SELECT FROM rollouts WHERE project_id = $1 AND old.number IN (release, previous_release))
+    AND NOT EXISTS (SELECT FROM session_history WHERE project_id = $1 AND release = old.number)`;
 
 /** The newest release, and whether an edit since $2 may still change it. */
 const NEWEST = `
@@ -25,6 +34,15 @@ const NEWEST = `
 
 export function numberedReleaseStore(database: Queryable, secrets: SecretFields): NumberedReleaseStore {
   const contents = releaseStore(database, secrets);
+  const find = async (which: string, projectId: string, number: number) => {
+    const [row] = await database.query<{ content: AgentRelease }>(`${FIND} AND ${which}`, [
+      projectId,
+      number,
+    ]);
+    if (!row) return undefined;
+    const { content, ...info } = row;
+    return { ...fieldsOf<ReleaseInfo>(info), content: secrets.openRelease(content) };
+  };
   return {
     async list(projectId, page) {
       const list: List = {
@@ -38,12 +56,8 @@ export function numberedReleaseStore(database: Queryable, secrets: SecretFields)
       };
       return mapPage(await queryPage<object>(database, list, page), fieldsOf<ReleaseInfo>);
     },
-    async find(projectId, number) {
-      const [row] = await database.query<{ content: AgentRelease }>(FIND, [projectId, number]);
-      if (!row) return undefined;
-      const { content, ...info } = row;
-      return { ...fieldsOf<ReleaseInfo>(info), content: secrets.openRelease(content) };
-    },
+    find: (projectId, number) => find('number = $2', projectId, number),
+    findBefore: (projectId, number) => find('number < $2 ORDER BY number DESC LIMIT 1', projectId, number),
     async insert(projectId, { content, createdAt, createdBy, note, isAutomatic }: NewRelease) {
       const [newest] = await database.query<{ number: number }>(
         'SELECT coalesce(max(number), 0)::integer AS number FROM releases WHERE project_id = $1',
@@ -59,6 +73,7 @@ export function numberedReleaseStore(database: Queryable, secrets: SecretFields)
         note,
         is_automatic: isAutomatic,
       });
+      if (isAutomatic) await database.query(REMOVE_OLD, [projectId, number, DEFAULT_QUOTAS.pathwayVersions]);
       return number;
     },
     async amend(projectId, { content, createdBy }, since) {
