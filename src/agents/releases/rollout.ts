@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
+import { isInShare } from '../../base/values/inShare.ts';
 import type { Page, PageOf } from '../../base/values/page.ts';
 
 const MAX_GUARDS = 10;
@@ -124,11 +124,7 @@ export interface RolloutStore {
   noteTold(id: string, told: string): Promise<void>;
 }
 
-/**
- * Whether a person gets the new release. A person has one place of 10,000 in a rollout, so that a raised percentage moves
- * only people who had the old release.
- */
+/** Whether a person gets the new release. A raised percentage moves only people who had the old one. */
 export function isChosen({ id, percent: share }: Rollout, person: string): boolean {
-  const place = createHash('sha256').update(`${id} ${person}`).digest().readUInt32BE() % 10_000;
-  return place < share * 100;
+  return isInShare(`${id} ${person}`, share);
 }

@@ -59,11 +59,12 @@ export async function evaluateAlert(
  * @param figure - Undefined for an alert that is disabled, which does not fire.
  */
 export function alertAfter(alert: Alert, figure: Figure | undefined, now: string): Alert {
-  const lastValue = figure ? (figure.value ?? (isNumber(alert) ? 0 : null)) : null;
+  const lastValue = figure ? (figure.value ?? (isCount(alert) ? 0 : null)) : null;
   const looked = { ...alert, lastValue };
-  const isBeyond = figure !== undefined && lastValue !== null && isBeyondBound(alert, lastValue, figure.n);
-  if (isBeyond)
-    return { ...looked, calmLooks: 0, ...(alert.state === 'ok' && { state: 'firing' as const, since: now }) };
+  if (figure && lastValue !== null && isBeyondBound(alert, lastValue, figure.n)) {
+    const since = alert.state === 'firing' ? alert.since : now;
+    return { ...looked, state: 'firing', since, calmLooks: 0 };
+  }
   if (alert.state === 'ok') return looked;
   const calmLooks = alert.calmLooks + 1;
   if (figure && calmLooks < CALM_LOOKS) return { ...looked, calmLooks };
@@ -73,10 +74,10 @@ export function alertAfter(alert: Alert, figure: Figure | undefined, now: string
 function isBeyondBound(alert: Alert, value: number, n: number): boolean {
   const { above, below, minCount } = alert;
   if (above !== undefined) return n >= minCount && value > above;
-  return below !== undefined && (n >= minCount || isNumber(alert)) && value < below;
+  return below !== undefined && (n >= minCount || isCount(alert)) && value < below;
 }
 
 /** Whether the metric counts something, so that it is 0 where there is nothing. */
-function isNumber({ metric }: Alert): boolean {
+function isCount({ metric }: Alert): boolean {
   return metric !== 'latencyP95' && SUM_METRICS[metric].kind === 'sum';
 }

@@ -63,14 +63,8 @@ export function sumOfCosts(costs: readonly CostSum[]): CostSum | undefined {
   const { currency } = costs.at(-1) ?? {};
   if (currency === undefined) return undefined;
   const alike = costs.filter((cost) => cost.currency === currency);
-  return {
-    total:
-      units(
-        1,
-        alike.reduce((sum, { total }) => sum + total, 0),
-      ) / UNIT,
-    currency,
-  };
+  const total = alike.reduce((sum, one) => sum + one.total, 0);
+  return { total: units(1, total) / UNIT, currency };
 }
 
 /** Prices the tokens of one answer; undefined where a model has no rate. */

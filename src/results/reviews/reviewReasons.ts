@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import {
   LONG_SILENCE_MS,
   OFTEN_INTERRUPTED,
   type ReviewReason,
   type ReviewRule,
 } from '../../agents/accounts/reviewRules.ts';
+import { isInShare } from '../../base/values/inShare.ts';
 import type { SessionFacts } from '../insights/sessionFacts.ts';
 
 /** What the rules ask of an ended session. */
@@ -38,14 +38,9 @@ export function reviewReasons(
   instanceId: string,
 ): ReviewReason[] {
   return rules.flatMap(({ when, percent = 100 }) =>
-    APPLIES[when](facts) && isChosen(when, instanceId, percent) ? [when] : [],
+    // Each rule has a share of its own: a session that one leaves out may be in another one's.
+    APPLIES[when](facts) && isInShare(`${when} ${instanceId}`, percent) ? [when] : [],
   );
-}
-
-/** Each rule chooses for itself, so that a session which one leaves out may be in another one's share. */
-function isChosen(when: ReviewReason, instanceId: string, percent: number): boolean {
-  const hash = createHash('md5').update(`${when} ${instanceId}`).digest();
-  return (hash.readUInt32BE() / 2 ** 32) * 100 < percent;
 }
 
 /** Returns the longest time without speech of either side, until a transfer begins or the call ends. */
