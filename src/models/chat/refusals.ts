@@ -15,6 +15,8 @@ export interface Remedy<Body> {
    * Matches the messages of refusals that this remedy helps against; undefined when the refused field's name decides.
    */
   readonly refusal?: RegExp;
+  /** Matches refusals of what this request has in the field, which say nothing of the next one. */
+  readonly ofRequest?: RegExp;
   /** True when other causes have such refusals too. Fields that a refusal names are then tried first. */
   readonly isVague?: boolean;
   /** True when the remedy is tried for refusals that name no field. */
@@ -42,7 +44,8 @@ interface Learned<Body> {
 
 /**
  * Learns what the models of one endpoint refuse. A refused request is sent again without what the refusal names, each
- * remedy once, until the model takes it; what has helped holds for all later requests to that model.
+ * remedy once, until the model takes it; what has helped holds for all later requests to that model, unless the refusal was
+ * of this one's own schema.
  */
 export class Refusals<Body extends { readonly model: string }> {
   readonly #options: RefusalsOptions<Body>;
@@ -111,7 +114,7 @@ export class Refusals<Body extends { readonly model: string }> {
   ): void {
     for (const { name, isIn } of this.#options.remedies) if (isIn(body)) accepted.add(name);
     for (const [parameter, { remedy, refusal }] of tried) {
-      if (remedies.has(parameter)) continue;
+      if (remedies.has(parameter) || remedy.ofRequest?.test(refusal)) continue;
       remedies.set(parameter, remedy);
       const { onLearned, redact } = this.#options;
       onLearned({

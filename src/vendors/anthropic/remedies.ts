@@ -22,6 +22,7 @@ export const REMEDIES: readonly Remedy<MessagesBody>[] = [
   {
     name: 'output_config.format',
     refusal: /output_config|output_format|schema|structured/i,
+    ofRequest: /format\.schema|schema is too/i,
     isGuessed: true,
     isIn: ({ output_config: config }) => config?.format !== undefined,
     apply: ({ output_config: { format, ...config } = {}, ...body }) =>

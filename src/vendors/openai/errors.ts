@@ -59,7 +59,9 @@ export const REMEDIES: readonly Remedy<ChatBody>[] = [
   without('stream_options', { isGuessed: true }),
   {
     name: 'json_schema',
-    refusal: /response_format|json_schema/,
+    refusal: /response_format|json_schema|specified schema/,
+    // OpenAI's of what structured outputs do not take, and Google's of a schema that is too large.
+    ofRequest: /invalid schema|specified schema/i,
     isGuessed: true,
     isIn: ({ response_format: format }) => format?.type === 'json_schema',
     apply: (body) => ({

@@ -210,6 +210,20 @@ describe('Endpoint that refuses a parameter', () => {
     expect(rig.upstream.requests[2]?.body.messages).toContainEqual(told);
   });
 
+  it.each([
+    "Invalid schema for response_format 'data': 'additionalProperties' is required to be supplied and to be false.",
+    'The specified schema produces a constraint that has too many states for serving.',
+  ])('gets the next schema after one that it refused: %s', async (refusal) => {
+    rig.upstream.answerWith(({ response_format: format }) =>
+      JSON.stringify(format ?? {}).includes('"data"') ? failing(400, refusal) : { steps: saying('{}') },
+    );
+    for (const name of ['route', 'data', 'route'])
+      await ask({ jsonSchema: { name, schema: { type: 'object' } } });
+    expect(rig.upstream.requests.map(({ body }) => Object(body.response_format).type)).toEqual([
+      ...['json_schema', 'json_schema', 'json_object', 'json_schema'],
+    ]);
+  });
+
   const rules = { role: 'system', content: 'Rules.' } as const;
   const step = { role: 'system', content: 'Step.' } as const;
   const hello = { role: 'assistant', content: 'Hello.' } as const;
