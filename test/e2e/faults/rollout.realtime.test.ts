@@ -68,10 +68,14 @@ describe('a rollout on two nodes', { ...requiresAllFaults, timeout: TIMEOUT }, (
     expect(before.every((one, index) => one === previousRelease || after[index] === release)).toBe(true);
     expect(await chatReleases(second)).toEqual(after);
 
-    for (let chat = 1; chat <= chats; chat += 1)
-      await first('DELETE', '/sessions', { session_id: `chat-${chat}` });
+    const ending = Promise.all(
+      Array.from({ length: chats }, (_, chat) =>
+        second('DELETE', '/sessions', { session_id: `chat-${chat + 1}` }),
+      ),
+    );
     const killedMs = performance.now();
     await cluster.nodes[0]?.process.kill();
+    await ending;
     await vi.waitFor(
       async () => expect((await second('GET', `/rollouts/${id}`)).status).toBe('rolled_back'),
       { timeout: 90_000, interval: 250 },
