@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 
 import { invalid } from '../../../base/errors.ts';
-import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { releaseParameter } from '../../../base/values/releaseName.ts';
 import { CALL_STATUSES } from '../../../calls/call.ts';
 import { type CallResource, callResource } from '../../../calls/callResource.ts';
@@ -222,44 +221,7 @@ function cell(value: unknown): unknown {
 /** @throws {CallwayError} 400 where a time range or a filter by metadata is wrong. */
 function filterOf(query: z.output<typeof filters>): CallFilter {
   requireOrder(query);
-  const {
-    direction,
-    status,
-    live: isLive,
-    sessionId,
-    from,
-    to,
-    number,
-    externalId,
-    campaignId,
-    disposition,
-    success,
-    violations,
-    release,
-    q,
-    includeTests,
-  } = query;
-  const metadata = metadataFilter(query);
-  return omitUndefined({
-    ...{
-      direction,
-      status,
-      isLive,
-      sessionId,
-      from,
-      to,
-      number,
-      externalId,
-      campaignId,
-      disposition,
-      success,
-      violations,
-      release,
-      q,
-      includeTests,
-      metadata,
-    },
-  });
+  return { ...query, isLive: query.live, metadata: metadataFilter(query) };
 }
 
 function metadataFilter(query: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
