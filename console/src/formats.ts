@@ -68,3 +68,14 @@ export function formatBytes(bytes: number): string {
 
 /** @param share - 0 to 1. */
 export const formatPercent = (share: number): string => `${formatNumber(share * 100)}%`;
+
+const languages = new Intl.DisplayNames(locale, { type: 'language' });
+
+/** @param language - BCP 47, such as `en-US`; what is none stays as it is. */
+export function languageText(language: string): string {
+  try {
+    return languages.of(language) ?? language;
+  } catch {
+    return language;
+  }
+}

@@ -25,7 +25,8 @@ import { CALL_QUEUE } from '../../src/app/node/delayMeters.ts';
 import type { Settings } from '../../src/app/settings/settings.ts';
 import { packagePath } from '../../src/base/packagePath.ts';
 import { zodDetails } from '../../src/base/validation.ts';
-import { ANSWERING_MACHINE, CALL_END_REASONS } from '../../src/calls/call.ts';
+import { ANSWERING_MACHINE, CALL_END_REASONS, CALL_STATUSES } from '../../src/calls/call.ts';
+import { callResource } from '../../src/calls/callResource.ts';
 import { doNotCallEntry } from '../../src/calls/numbers/doNotCall.ts';
 import { PARTICIPANT_ACTIONS } from '../../src/calls/participants/participant.ts';
 import { RECORDING_ACTIONS, SUPERVISION_ACTIONS } from '../../src/calls/runner/supervisedCall.ts';
@@ -38,6 +39,7 @@ import {
 import { REJECTION_REASONS } from '../../src/calls/trunks/sipRejection.ts';
 import { campaignResource } from '../../src/campaigns/campaign.ts';
 import { CONTACT_STATUSES, SKIP_REASONS } from '../../src/campaigns/contact.ts';
+import { listedImport } from '../../src/campaigns/imports/contactImport.ts';
 import {
   type Channel,
   END_REASONS,
@@ -106,6 +108,9 @@ const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
   reviewReason: reviewReason.options,
   alertState: ['ok', 'firing'],
   event: HISTORY_EVENT_TYPES,
+  direction: callResource.shape.direction.options,
+  callStatus: CALL_STATUSES,
+  importStatus: listedImport.shape.status.options,
   callEnd: CALL_END_REASONS,
   campaignStatus: campaignResource.shape.status.options,
   campaignReason: ['ended', 'too_many_failed', 'no_from_number'],

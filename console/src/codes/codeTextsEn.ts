@@ -25,6 +25,22 @@ export const CODE_TEXTS_EN = {
     error: 'Error',
     session_ended: 'Session ended',
   },
+  direction: {
+    inbound: 'Inbound',
+    outbound: 'Outbound',
+  },
+  callStatus: {
+    scheduled: 'Scheduled',
+    queued: 'Queued',
+    dialing: 'Dialing',
+    ringing: 'Ringing',
+    in_progress: 'In progress',
+    completed: 'Completed',
+    busy: 'Busy',
+    no_answer: 'No answer',
+    failed: 'Failed',
+    canceled: 'Canceled',
+  },
   callEnd: {
     caller_hangup: 'The other party hung up',
     agent_hangup: 'The agent hung up',
@@ -76,6 +92,11 @@ export const CODE_TEXTS_EN = {
     failed: 'Failed',
     canceled: 'Canceled',
     opt_out: 'Asked for no more calls',
+  },
+  importStatus: {
+    running: 'Being read',
+    done: 'Read',
+    failed: 'Failed',
   },
   skipReason: {
     missing_number: 'No number',

@@ -27,6 +27,22 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     error: '錯誤',
     session_ended: '工作階段結束',
   },
+  direction: {
+    inbound: '來電',
+    outbound: '撥出',
+  },
+  callStatus: {
+    scheduled: '已排程',
+    queued: '排隊中',
+    dialing: '撥號中',
+    ringing: '響鈴中',
+    in_progress: '通話中',
+    completed: '已完成',
+    busy: '忙線',
+    no_answer: '無人接聽',
+    failed: '失敗',
+    canceled: '已取消',
+  },
   callEnd: {
     caller_hangup: '對方掛斷',
     agent_hangup: '語音代理掛斷',
@@ -78,6 +94,11 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     failed: '失敗',
     canceled: '已取消',
     opt_out: '要求不再來電',
+  },
+  importStatus: {
+    running: '讀取中',
+    done: '已讀取',
+    failed: '失敗',
   },
   skipReason: {
     missing_number: '沒有號碼',

@@ -1,9 +1,10 @@
-import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, type ButtonProps, Group, Modal, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
 import { textsIn } from '../texts.ts';
+import { FormError } from './FormError.tsx';
 
 const texts = textsIn({ en: { cancel: 'Cancel' }, 'zh-TW': { cancel: '取消' } });
 
@@ -36,11 +37,7 @@ export function ConfirmButton({ question, action, children, ...button }: Confirm
         style={{ overflowWrap: 'anywhere' }}
       >
         <Stack>
-          {error && (
-            <Text c="red" role="alert">
-              {error.message}
-            </Text>
-          )}
+          <FormError error={error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={dialog.close} data-autofocus>
               {texts.cancel}

@@ -1,7 +1,12 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, expectLightScripts, requiresChromium } from '../support/chromium.ts';
+import {
+  CHINESE_PHONE,
+  expectAccessible,
+  expectLightScripts,
+  requiresChromium,
+} from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 import { choose, chooseFrom } from '../support/lists.ts';
 
@@ -241,11 +246,7 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
 
   test('In Chinese, dark and on a telephone; what the API refuses stands at its field', async () => {
     const { id } = await own.send('POST', '/v1/projects', { name: '診所' });
-    const { page, problems } = await own.open(`/projects/${id}/agent`, {
-      locale: 'zh-TW',
-      colorScheme: 'dark',
-      viewport: { width: 390, height: 844 },
-    });
+    const { page, problems } = await own.open(`/projects/${id}/agent`, CHINESE_PHONE);
     await node(page, 'Help the caller').waitFor();
     expect(await page.locator('[aria-roledescription="node"], [aria-roledescription="edge"]').count()).toBe(
       0,

@@ -1,7 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { expectAccessible, expectLightScripts, requiresChromium } from '../support/chromium.ts';
+import {
+  CHINESE_PHONE,
+  expectAccessible,
+  expectLightScripts,
+  requiresChromium,
+} from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 
 const SLOW = { timeout: 60_000, interval: 200 };
@@ -61,11 +66,7 @@ describe('Calls', { ...requiresChromium, timeout: TIMEOUT_MS }, () => {
   });
 
   test('A link opens a call at its place, in Chinese, dark and on a telephone', async () => {
-    const { page, problems } = await own.open(`/projects/${projectId}/calls/${callId}?t=2`, {
-      locale: 'zh-TW',
-      colorScheme: 'dark',
-      viewport: { width: 390, height: 844 },
-    });
+    const { page, problems } = await own.open(`/projects/${projectId}/calls/${callId}?t=2`, CHINESE_PHONE);
     await page.getByText(/^0:02 \//).waitFor();
     await expectLightScripts(page);
     await page.getByRole('tab', { name: 'SIP' }).click();

@@ -1,11 +1,17 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, expectLightScripts, requiresChromium } from '../support/chromium.ts';
+import {
+  CHINESE_PHONE,
+  expectAccessible,
+  expectFitsPhone,
+  expectLightScripts,
+  requiresChromium,
+} from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
+import { createProject, type TestProject } from '../support/testProject.ts';
 
 const FROM = '+886223450077';
 const LIST = ['Name;Phone;City', 'Ada;0912 345 678;Taipei', '"Bo; b";not a number;', 'Cy;0922 333 444;'];
-const PHONE = { width: 390, height: 844 };
 
 /** What a browser gives for a file that is dropped. */
 const dropOf = (name: string, text: string) => `(() => {
@@ -16,25 +22,16 @@ const dropOf = (name: string, text: string) => `(() => {
 
 describe('Campaigns', requiresChromium, () => {
   let own: ConsoleService;
-  let projectId: string;
+  let project: TestProject;
   beforeAll(async () => {
     own = await sharedConsole();
-    ({ id: projectId } = await own.send('POST', '/v1/projects', { name: 'Clinic' }));
-    await own.send('POST', `/v1/projects/${projectId}/trunks`, {
-      name: 'Carrier',
-      host: '127.0.0.1',
-      port: 9,
-    });
-    await own.send('POST', `/v1/projects/${projectId}/phone-numbers`, { number: FROM });
+    project = await createProject(own, 'Clinic');
+    await project.send('POST', '/trunks', { name: 'Carrier', host: '127.0.0.1', port: 9 });
+    await project.send('POST', '/phone-numbers', { number: FROM });
   });
 
-  const secretKey = async (): Promise<string> => {
-    const key = { name: 'test', kind: 'secret' };
-    return (await own.send('POST', `/v1/projects/${projectId}/api-keys`, key)).key;
-  };
-
   test('A list is dropped, its wrong row is told, and the campaign is started and paused', async () => {
-    const { page, problems } = await own.open(`/projects/${projectId}/campaigns`);
+    const { page, problems } = await own.open(`/projects/${project.id}/campaigns`);
     await page.getByText('No campaign yet').waitFor();
     await expectLightScripts(page);
     await page.getByRole('button', { name: 'Create a campaign' }).click();
@@ -59,9 +56,7 @@ describe('Campaigns', requiresChromium, () => {
     await page.getByRole('button', { name: 'Create the campaign' }).click();
 
     await page.getByRole('heading', { name: 'Renewals' }).waitFor();
-    const key = await secretKey();
-    const path = `/v1/projects/${projectId}/campaigns`;
-    const created = (await own.send('GET', path, undefined, key)).data[0];
+    const created = (await project.send('GET', '/campaigns')).data[0];
     expect(created).toMatchObject({ variables: { company: 'A = B' }, pauseWhen: null });
     expect(created.schedule.startAt).toBeUndefined();
     expect(Date.parse(created.schedule.endAt)).toBe(new Date('2027-01-01T09:30').getTime());
@@ -79,6 +74,8 @@ describe('Campaigns', requiresChromium, () => {
     await page.getByRole('button', { name: 'Import the contacts' }).click();
     await page.getByText('3 rows: 2 added, 1 skipped').waitFor();
     await page.getByRole('row', { name: /^2 Invalid number/ }).waitFor();
+    const read = page.getByRole('region', { name: 'Files that were read' });
+    await read.getByRole('row', { name: /Read 3 2 1 Download the skipped rows/ }).waitFor();
     await page.getByText('0 of 2 contacts are finished').waitFor();
     await page.getByRole('region', { name: 'What goes out when' }).getByText('+886912345678').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
@@ -89,7 +86,7 @@ describe('Campaigns', requiresChromium, () => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('Paused').waitFor();
     // Another one who works on it.
-    await own.send('POST', `${path}/${created.id}/resume`, {}, key);
+    await project.send('POST', `/campaigns/${created.id}/resume`, {});
     await page.getByText('Running').waitFor({ timeout: 5_000 });
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('Paused').waitFor();
@@ -105,7 +102,7 @@ describe('Campaigns', requiresChromium, () => {
   });
 
   test('A number is listed as never called, found and removed', async () => {
-    const { page, problems } = await own.open(`/projects/${projectId}/campaigns`);
+    const { page, problems } = await own.open(`/projects/${project.id}/campaigns`);
     await page.getByRole('tab', { name: 'Do not call' }).click();
     await page.getByText('No number is listed').waitFor();
     await page.getByLabel('Numbers to add').fill('+886912345678\n0912 345 678\n');
@@ -122,7 +119,7 @@ describe('Campaigns', requiresChromium, () => {
   });
 
   test.each([
-    ['a project', () => `/projects/${projectId}/campaigns`],
+    ['a project', () => `/projects/${project.id}/campaigns`],
     ['the installation', () => '/do-not-call'],
   ])('A file is read into the do-not-call list of %s, and its wrong rows are told', async (owner, path) => {
     const { page, problems } = await own.open(path());
@@ -148,8 +145,8 @@ describe('Campaigns', requiresChromium, () => {
   });
 
   test('The calling hours are drawn on a week, with a day without calls, and lifted', async () => {
-    const { page, problems } = await own.open(`/projects/${projectId}/settings`);
-    const savedHours = async () => (await own.send('GET', `/v1/projects/${projectId}`)).callingHours;
+    const { page, problems } = await own.open(`/projects/${project.id}/settings`);
+    const savedHours = async () => (await project.send('GET', '')).callingHours;
     await page.getByRole('tab', { name: 'Calling hours' }).click();
     await page.getByRole('button', { name: 'Sun 08:00', exact: true }).hover();
     await page.mouse.down();
@@ -183,30 +180,22 @@ describe('Campaigns', requiresChromium, () => {
   });
 
   test('In Chinese, dark and on a telephone', async () => {
-    const path = `/v1/projects/${projectId}`;
-    const key = await secretKey();
-    const campaign = await own.send('POST', `${path}/campaigns`, { name: 'Renewals' }, key);
+    const campaign = await project.send('POST', '/campaigns', { name: 'Renewals' });
     const contacts = [{ toNumber: '+886912345678' }, { toNumber: 'none' }];
-    await own.send('POST', `${path}/campaigns/${campaign.id}/contacts`, { contacts }, key);
-    const { page, problems } = await own.open(`/projects/${projectId}/campaigns`, {
-      locale: 'zh-TW',
-      colorScheme: 'dark',
-      viewport: PHONE,
-    });
+    await project.send('POST', `/campaigns/${campaign.id}/contacts`, { contacts });
+    const { page, problems } = await own.open(`/projects/${project.id}/campaigns`, CHINESE_PHONE);
     await page.getByRole('button', { name: '建立外撥活動' }).click();
     await page.getByLabel('時段', { exact: true }).selectOption('其他時段');
     await page.getByRole('button', { name: '週一 08:00' }).waitFor();
     await expectAccessible(page);
-    await page.goto(`${own.service.url}/console/projects/${projectId}/settings`);
+    await page.goto(`${own.service.url}/console/projects/${project.id}/settings`);
     await page.getByRole('tab', { name: '可撥時段' }).click();
     await page.getByRole('button', { name: '儲存可撥時段' }).waitFor();
-    await expectAccessible(page);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-    await page.goto(`${own.service.url}/console/projects/${projectId}/campaigns/${campaign.id}`);
+    await expectFitsPhone(page);
+    await page.goto(`${own.service.url}/console/projects/${project.id}/campaigns/${campaign.id}`);
     await page.getByText('1 位聯絡人中有 0 位已結束').waitFor();
     await page.getByRole('region', { name: '撥出的時間' }).waitFor();
-    await expectAccessible(page);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await expectFitsPhone(page);
     expect(problems).toEqual([]);
   });
 });

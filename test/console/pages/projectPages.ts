@@ -1,7 +1,7 @@
 import type { Route } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, requiresChromium } from '../support/chromium.ts';
+import { CHINESE_PHONE, expectAccessible, expectFitsPhone, requiresChromium } from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 import { choose } from '../support/lists.ts';
 
@@ -162,8 +162,7 @@ describe('Pages of a project', requiresChromium, () => {
     const report = await page.getByRole('link', { name: 'HTML report' }).getAttribute('href');
     await page.goto(`${own.service.url}${report}`);
     await page.getByText('Against the baseline: 0 newly failing, 1 newly passing').waitFor();
-    await expectAccessible(page);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await expectFitsPhone(page);
     expect(problems).toEqual([]);
   });
 
@@ -242,11 +241,7 @@ describe('Pages of a project', requiresChromium, () => {
       name: 'Tells a caller on the street when it is open',
       turns: [{ say: 'Hello' }],
     });
-    const { page, problems } = await own.open(`/projects/${id}`, {
-      locale: 'zh-TW',
-      colorScheme: 'dark',
-      viewport: { width: 390, height: 844 },
-    });
+    const { page, problems } = await own.open(`/projects/${id}`, CHINESE_PHONE);
     for (const [path, text = ''] of [
       ['', '第一步'],
       ['tests?tab=cases', 'Tells a caller'],
@@ -257,8 +252,7 @@ describe('Pages of a project', requiresChromium, () => {
     ]) {
       await page.goto(`${own.service.url}/console/projects/${id}/${path}`);
       await page.getByText(text).waitFor();
-      await expectAccessible(page);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      await expectFitsPhone(page);
       expect(await page.evaluate(CLIPPED_LABELS)).toEqual([]);
     }
     expect(problems).toEqual([]);

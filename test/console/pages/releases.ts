@@ -1,29 +1,33 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, expectLightScripts, requiresChromium } from '../support/chromium.ts';
+import {
+  CHINESE_PHONE,
+  expectAccessible,
+  expectFitsPhone,
+  expectLightScripts,
+  requiresChromium,
+} from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 import { choose } from '../support/lists.ts';
-
-const PHONE = { width: 390, height: 844 };
+import { createProject, type TestProject } from '../support/testProject.ts';
 
 describe('Releases', requiresChromium, () => {
   let own: ConsoleService;
-  let projectId: string;
-  let path: string;
-  let key: string;
+  let project: TestProject;
   beforeAll(async () => {
     own = await sharedConsole();
-    ({ id: projectId } = await own.send('POST', '/v1/projects', { name: 'Released' }));
-    path = `/v1/projects/${projectId}`;
-    ({ key } = await own.send('POST', `${path}/api-keys`, { name: 'test', kind: 'secret' }));
+    project = await createProject(own, 'Released');
   });
 
-  const setPrompt = (globalPrompt: string) =>
-    own.send('PATCH', `${path}/agent`, { status: 'draft', globalPrompt }, key);
+  const setPrompt = (first: string) =>
+    project.send('PATCH', '/agent', {
+      status: 'draft',
+      globalPrompt: first + ' It is open from nine to five.'.repeat(40),
+    });
 
   test('A draft is published with a note, kept without being live, compared by words, and restored', async () => {
     await setPrompt('You are the friendly voice of a clinic.');
-    const { page, problems } = await own.open(`/projects/${projectId}/releases`);
+    const { page, problems } = await own.open(`/projects/${project.id}/releases`);
     await page.getByText('No release yet').waitFor();
     await expectLightScripts(page);
     await page.getByRole('button', { name: 'Publish…' }).click();
@@ -50,29 +54,31 @@ describe('Releases', requiresChromium, () => {
     expect(await words('del')).toEqual(['friendly']);
     expect((await words('ins')).map((text) => text.trim())).toEqual(['kind', 'large']);
     await expectAccessible(page);
+    await difference.getByRole('button', { name: /characters are the same/ }).click();
+    expect(await difference.getByText(/(It is open from nine to five\. ?){40}/).count()).toBeGreaterThan(0);
     await choose(page, 'Compared with', 'Release 2');
     await page.getByText('Both releases say the same.').waitFor();
 
     await page.getByRole('button', { name: 'Restore release 1' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect((await own.send('GET', `${path}/agent`, undefined, key)).globalPrompt).toContain('friendly');
+    expect((await project.send('GET', '/agent')).globalPrompt).toContain('friendly');
     expect(problems).toEqual([]);
   });
 
   test('A kept release is given to a share of people, to more of them, and taken back', async () => {
-    const { page, problems } = await own.open(`/projects/${projectId}/releases`);
+    const { page, problems } = await own.open(`/projects/${project.id}/releases`);
     await page.getByText('No rollout yet').waitFor();
     await page.getByRole('button', { name: 'Start a rollout' }).click();
     await page.getByLabel('Share of people, in percent').fill('20');
-    await page.getByRole('button', { name: 'Remove the guard' }).first().click();
+    await page.getByRole('button', { name: 'Remove Guard 1' }).click();
     await page.getByLabel('Limit').selectOption('at most');
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Start the rollout' }).click();
     await page.getByText('20% of people get release 2, the others release 1.').waitFor();
     await page.getByText('With an error at most 5%').waitFor();
     await page.getByText('No conversation on either release has ended yet.').waitFor();
-    expect((await own.send('GET', `${path}/rollouts`, undefined, key)).data[0]).toMatchObject({
+    expect((await project.send('GET', '/rollouts')).data[0]).toMatchObject({
       percent: 20,
       guards: [{ metric: 'error', max: 0.05 }],
       onBad: 'rollback',
@@ -87,19 +93,20 @@ describe('Releases', requiresChromium, () => {
     await page.getByRole('button', { name: /^Figures of the rollout of release 2/ }).click();
     await page.getByRole('alert').getByText('Decided by hand').waitFor();
     await expectAccessible(page);
+    // By another hand: the page follows at once.
+    const { id } = await project.send('POST', '/rollouts', { release: 2, percent: 5 });
+    await page.getByText('5% of people get release 2').waitFor({ timeout: 10_000 });
+    await project.send('POST', `/rollouts/${id}/promote`);
+    await page.getByRole('row', { name: /^5% from release 1 to 2 Promoted/ }).waitFor({ timeout: 10_000 });
+    await page.getByRole('row', { name: /^2 live/ }).waitFor();
     expect(problems).toEqual([]);
   });
 
   test('In Chinese, dark and on a telephone', async () => {
-    const { page, problems } = await own.open(`/projects/${projectId}/releases?release=2`, {
-      locale: 'zh-TW',
-      colorScheme: 'dark',
-      viewport: PHONE,
-    });
+    const { page, problems } = await own.open(`/projects/${project.id}/releases?release=2`, CHINESE_PHONE);
     await page.getByRole('region', { name: '版本 2 對版本 1 的更改' }).getByText('large').waitFor();
     await page.getByRole('button', { name: '還原版本 1' }).waitFor();
-    await expectAccessible(page);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await expectFitsPhone(page);
     expect(problems).toEqual([]);
   });
 });

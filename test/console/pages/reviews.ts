@@ -1,34 +1,30 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, expectLightScripts, requiresChromium } from '../support/chromium.ts';
+import {
+  CHINESE_PHONE,
+  expectAccessible,
+  expectFitsPhone,
+  expectLightScripts,
+  requiresChromium,
+} from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
+import { createProject, type TestProject } from '../support/testProject.ts';
 
-const PHONE = { width: 390, height: 844 };
 /** Ended sessions are queued within 60 s. */
 const QUEUED_MS = 75_000;
 
 describe('Reviews', requiresChromium, () => {
   let own: ConsoleService;
-  let projectId: string;
-  let path: string;
-  let key: string;
+  let project: TestProject;
   beforeAll(async () => {
     own = await sharedConsole();
-    ({ id: projectId } = await own.send('POST', '/v1/projects', { name: 'Reviewed' }));
-    path = `/v1/projects/${projectId}`;
-    ({ key } = await own.send('POST', `${path}/api-keys`, { name: 'test', kind: 'secret' }));
+    project = await createProject(own, 'Reviewed');
   });
 
-  const send = (method: string, route: string, body?: unknown) => own.send(method, path + route, body, key);
-  const talk = async (sessionId: string) => {
-    const messages = [{ role: 'user', content: `Hello from ${sessionId}` }];
-    await send('POST', '/chat/completions', { session_id: sessionId, messages, stream: false });
-    await send('POST', '/sessions/terminate', { session_id: sessionId });
-  };
-  const waiting = async () => (await send('GET', '/reviews')).pagination.total;
+  const waiting = async () => (await project.send('GET', '/reviews')).pagination.total;
 
   test('What a rule has queued is reviewed by keys alone, and the bad one becomes a test case', async () => {
-    const { page, problems } = await own.open(`/projects/${projectId}/reviews`);
+    const { page, problems } = await own.open(`/projects/${project.id}/reviews`);
     await page.getByText('Nothing waits for review.').waitFor();
     await expectLightScripts(page);
     await page.getByRole('tab', { name: 'What is queued' }).click();
@@ -37,10 +33,10 @@ describe('Reviews', requiresChromium, () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Save the rules' }).click();
     await page.getByText('The rules are saved.').waitFor();
-    for (const sessionId of ['one', 'two', 'three']) await talk(sessionId);
+    for (const sessionId of ['one', 'two', 'three']) await project.talk(sessionId, `Hello from ${sessionId}`);
     await expect.poll(waiting, { timeout: QUEUED_MS, interval: 1_000 }).toBe(3);
 
-    await page.goto(`${own.service.url}/console/projects/${projectId}`);
+    await page.goto(`${own.service.url}/console/projects/${project.id}`);
     await page.getByRole('link', { name: '3 conversations wait for review' }).click();
     await page.getByText('Hello from three').waitFor();
     await expectAccessible(page);
@@ -60,7 +56,7 @@ describe('Reviews', requiresChromium, () => {
     await page.getByText('Hello from three').waitFor();
     await page.keyboard.press('g');
     await page.getByText('1 left').waitFor();
-    const { data } = await send('GET', '/reviews?status=done');
+    const { data } = await project.send('GET', '/reviews?status=done');
     expect(data.map(({ sessionId, review }: Reviewed) => [sessionId, review.verdict, review.note])).toEqual([
       ['three', 'good', undefined],
       ['two', 'bad', 'booked the wrong day'],
@@ -71,19 +67,14 @@ describe('Reviews', requiresChromium, () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Make a test case of the bad one' }).click();
     await page.getByText('1 test case is made').waitFor();
-    expect((await send('GET', '/test-cases')).data).toHaveLength(1);
+    expect((await project.send('GET', '/test-cases')).data).toHaveLength(1);
     expect(problems).toEqual([]);
   });
 
   test('In Chinese, dark and on a telephone', async () => {
-    const { page, problems } = await own.open(`/projects/${projectId}/reviews`, {
-      locale: 'zh-TW',
-      colorScheme: 'dark',
-      viewport: PHONE,
-    });
+    const { page, problems } = await own.open(`/projects/${project.id}/reviews`, CHINESE_PHONE);
     await page.getByText('Hello from one').waitFor();
-    await expectAccessible(page);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await expectFitsPhone(page);
     await page.getByRole('button', { name: '好', exact: true }).click();
     await page.getByText('沒有待審查的對話').waitFor();
     expect(problems).toEqual([]);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, requiresChromium } from '../support/chromium.ts';
+import { CHINESE_PHONE, expectAccessible, requiresChromium } from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 
 describe('Sign-in', requiresChromium, () => {
@@ -66,11 +66,7 @@ describe('Sign-in', requiresChromium, () => {
   });
 
   test('In Chinese, dark and on a telephone', async () => {
-    const { page, problems } = await own.open('/projects', {
-      locale: 'zh-TW',
-      colorScheme: 'dark',
-      viewport: { width: 390, height: 844 },
-    });
+    const { page, problems } = await own.open('/projects', CHINESE_PHONE);
     await page.getByRole('heading', { name: '專案' }).waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: '選單' }).click();

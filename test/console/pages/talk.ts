@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, requiresChromium } from '../support/chromium.ts';
+import { CHINESE_PHONE, expectAccessible, requiresChromium } from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 import { type HostPage, serveHostPage } from '../support/hostPage.ts';
 
@@ -105,11 +105,7 @@ describe('A talk in the browser', { timeout: 150_000, ...requiresChromium }, () 
   });
 
   test('on the page Talk by chat, on the draft, in Chinese, dark and on a telephone', async () => {
-    const { page, problems } = await own.open(`/projects/${projectId}/talk`, {
-      locale: 'zh-TW',
-      colorScheme: 'dark',
-      viewport: { width: 390, height: 844 },
-    });
+    const { page, problems } = await own.open(`/projects/${projectId}/talk`, CHINESE_PHONE);
     await page.getByText('草稿').click();
     await page.getByRole('textbox', { name: '訊息' }).fill('hello <b>there</b>');
     await page.keyboard.press('Enter');
@@ -141,11 +137,7 @@ describe('A talk in the browser', { timeout: 150_000, ...requiresChromium }, () 
   });
 
   test('by the widget’s chat, by keyboard alone, in Chinese, dark and on a telephone', async () => {
-    const { page, problems } = await openHostPage({
-      locale: 'zh-TW',
-      colorScheme: 'dark',
-      viewport: { width: 390, height: 844 },
-    });
+    const { page, problems } = await openHostPage(CHINESE_PHONE);
     await page.getByRole('button', { name: '與我們通話或聊天' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: '輸入訊息' }).waitFor();

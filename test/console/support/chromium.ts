@@ -23,6 +23,11 @@ const MAX_SCRIPT_BYTES = 300_000;
 /** Of one step: a click, an element that appears. */
 const STEP_TIMEOUT_MS = 30_000;
 
+/** The narrowest screen that pages are made for. */
+const PHONE = { width: 360, height: 800 };
+/** How a page looks at its hardest. */
+export const CHINESE_PHONE = { locale: 'zh-TW', colorScheme: 'dark', viewport: PHONE } as const;
+
 /** For tests that drive the console. */
 export const requiresChromium = requires(executablePath !== undefined, 'Chromium is not installed');
 
@@ -83,4 +88,11 @@ export async function expectAccessible(page: Page): Promise<void> {
   const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${AXE_OPTIONS})`);
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
   expect(found).toEqual([]);
+}
+
+/** On a phone: no part of the page is wider than it, and nothing violates WCAG. */
+export async function expectFitsPhone(page: Page): Promise<void> {
+  await page.setViewportSize(PHONE);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width);
+  await expectAccessible(page);
 }

@@ -6,6 +6,7 @@ import { Suspense } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
@@ -191,11 +192,7 @@ function PublishButton({
   }
   return (
     <Group gap="xs">
-      {error && (
-        <Text size="sm" c="var(--mantine-color-error)" role="alert">
-          {error.message}
-        </Text>
-      )}
+      <FormError error={error} />
       <Button variant="default" onClick={() => mutate()} loading={isPending}>
         {texts.toDraft}
       </Button>

@@ -1,9 +1,9 @@
 import { Alert, Group, Text, UnstyledButton } from '@mantine/core';
 import { CheckCircledIcon, CrossCircledIcon, ExclamationTriangleIcon } from '@radix-ui/react-icons';
-import { textWithCode, transferReasonText } from '../../codes/codeText.ts';
+
+import { codeText, textWithCode, transferReasonText } from '../../codes/codeText.ts';
 import { formatDuration, formatLatency, formatNumber } from '../../formats.ts';
 import { textsIn } from '../../texts.ts';
-import { statusText } from '../calls/StatusBadge.tsx';
 import { errorText } from './eventTexts.ts';
 import classes from './findings.module.css';
 import type { Finding } from './model/findings.ts';
@@ -22,7 +22,9 @@ const part = ({ part: name }: Values) => partTexts[name as LatencyPart];
 const error = ({ code, message }: Values) => errorText(`${code}`, `${message}`);
 
 const callEnd = ({ status, sip, reason }: Values) =>
-  [statusText(`${status}`), sip, textWithCode('callEnd', `${reason}`)].filter((one) => one !== '');
+  [codeText('callStatus', `${status}`), sip, textWithCode('callEnd', `${reason}`)].filter(
+    (one) => one !== '',
+  );
 
 const transferEnd = ({ outcome, reason }: Values) =>
   [textWithCode('transferOutcome', `${outcome}`), transferReasonText(`${reason}`)]

@@ -2,7 +2,6 @@ import { errorTextZh } from '../../api/errorTextsZh.ts';
 import { type CodeKind, codeText, textWithCode, transferReasonText } from '../../codes/codeText.ts';
 import { formatLatency } from '../../formats.ts';
 import { locale } from '../../texts.ts';
-import { statusText } from '../calls/StatusBadge.tsx';
 import { HISTORY_ERRORS_ZH } from './historyErrorsZh.ts';
 import { type HistoryEvent, numberOf, textOf } from './model/callTimeline.ts';
 
@@ -42,7 +41,7 @@ export function eventDetail({ type, data }: HistoryEvent): string {
       return field('reason') && `“${field('reason')}”`;
     case 'call_status':
       return joined(
-        statusText(field('status')),
+        codeText('callStatus', field('status')),
         textWithCode('callEnd', field('endReason')),
         sipText(data.sip),
       );

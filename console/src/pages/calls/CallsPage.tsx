@@ -1,22 +1,24 @@
-import { Button, Checkbox, Group, NativeSelect, Stack, TextInput, Title } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, TextInput, Title } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { DownloadIcon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 
+import { createQuerySerializer } from 'openapi-fetch';
+
 import { useApi } from '../../api/apiContext.tsx';
-import { bodyOf } from '../../api/client.ts';
+import { campaignNamesQuery } from '../../api/nameQueries.ts';
+import { codeText } from '../../codes/codeText.ts';
+import { FilterSelect } from '../../components/FilterSelect.tsx';
 import { textsIn } from '../../texts.ts';
 import { CallTable } from './CallTable.tsx';
-import { type CallFilters, queryOf, readFilters, STATUSES } from './filters.ts';
+import { type CallFilters, DIRECTIONS, queryOf, readFilters, STATUSES } from './filters.ts';
 import { LiveCalls } from './live/LiveCalls.tsx';
 import { ScheduledCalls } from './ScheduledCalls.tsx';
-import { statusText } from './StatusBadge.tsx';
 
 const route = getRouteApi('/projects/$projectId/calls');
 /** After the last key. */
 const SEARCH_AFTER_MS = 300;
-const MAX_CAMPAIGNS = 200;
 
 const texts = textsIn({
   en: {
@@ -26,9 +28,6 @@ const texts = textsIn({
     number: 'Number',
     status: 'Status',
     direction: 'Direction',
-    any: 'Any',
-    inbound: 'Inbound',
-    outbound: 'Outbound',
     from: 'From',
     to: 'To',
     violations: 'With violations only',
@@ -36,7 +35,6 @@ const texts = textsIn({
     export: 'Export CSV',
     filters: 'Filters',
     campaign: 'Campaign',
-    otherCampaign: 'Another campaign',
   },
   'zh-TW': {
     title: '通話',
@@ -45,9 +43,6 @@ const texts = textsIn({
     number: '號碼',
     status: '狀態',
     direction: '方向',
-    any: '全部',
-    inbound: '來電',
-    outbound: '撥出',
     from: '從',
     to: '到',
     violations: '僅顯示有違規的通話',
@@ -55,7 +50,6 @@ const texts = textsIn({
     export: '匯出 CSV',
     filters: '篩選',
     campaign: '外撥活動',
-    otherCampaign: '其他外撥活動',
   },
 });
 
@@ -63,7 +57,7 @@ const texts = textsIn({
 export function CallsPage() {
   const { projectId } = route.useParams();
   const filters = route.useSearch();
-  const query = new URLSearchParams(queryOf(filters));
+  const query = createQuerySerializer()(queryOf(filters));
   return (
     <Stack gap="lg">
       <Title order={1} size="h2">
@@ -98,11 +92,8 @@ function Filters({ projectId, filters }: { projectId: string; filters: CallFilte
   const navigate = route.useNavigate();
   const set = (change: CallFilters) =>
     void navigate({ search: (before) => readFilters({ ...before, ...change }), replace: true });
+  const { data: campaigns = [] } = useQuery(campaignNamesQuery(useApi(), projectId));
   const setLater = useDebouncedCallback(set, SEARCH_AFTER_MS);
-  const options = (names: readonly (readonly [string, string])[]) => [
-    { value: '', label: texts.any },
-    ...names.map(([value, label]) => ({ value, label })),
-  ];
   return (
     <Group gap="sm" align="flex-end" role="search" aria-label={texts.filters}>
       <TextInput
@@ -121,22 +112,17 @@ function Filters({ projectId, filters }: { projectId: string; filters: CallFilte
         onChange={(event) => setLater({ number: event.currentTarget.value })}
         flex="1 1 140px"
       />
-      <NativeSelect
+      <FilterSelect
         label={texts.status}
-        data={options(STATUSES.map((status) => [status, statusText(status)]))}
-        value={filters.status ?? ''}
-        onChange={(event) => set({ status: STATUSES.find((one) => one === event.currentTarget.value) })}
+        options={STATUSES.map((status) => [status, codeText('callStatus', status)] as const)}
+        value={filters.status}
+        onChange={(status) => set({ status })}
       />
-      <NativeSelect
+      <FilterSelect
         label={texts.direction}
-        data={options([
-          ['inbound', texts.inbound],
-          ['outbound', texts.outbound],
-        ])}
-        value={filters.direction ?? ''}
-        onChange={({ currentTarget: { value } }) =>
-          set({ direction: value === 'inbound' || value === 'outbound' ? value : undefined })
-        }
+        options={DIRECTIONS.map((direction) => [direction, codeText('direction', direction)] as const)}
+        value={filters.direction}
+        onChange={(direction) => set({ direction })}
       />
       <TextInput
         type="date"
@@ -150,9 +136,11 @@ function Filters({ projectId, filters }: { projectId: string; filters: CallFilte
         value={filters.to ?? ''}
         onChange={(event) => set({ to: event.currentTarget.value })}
       />
-      <CampaignFilter
-        projectId={projectId}
+      <FilterSelect
+        label={texts.campaign}
+        options={campaigns}
         value={filters.campaignId}
+        hasIds
         onChange={(campaignId) => set({ campaignId })}
       />
       <Checkbox
@@ -168,41 +156,5 @@ function Filters({ projectId, filters }: { projectId: string; filters: CallFilte
         mb={8}
       />
     </Group>
-  );
-}
-
-interface CampaignFilterProps {
-  readonly projectId: string;
-  readonly value: string | undefined;
-  readonly onChange: (campaignId: string | undefined) => void;
-}
-
-/** Nothing in a project without campaigns. */
-function CampaignFilter({ projectId, value, onChange }: CampaignFilterProps) {
-  const api = useApi();
-  const { data } = useQuery({
-    queryKey: ['campaigns', projectId, 'names'],
-    queryFn: () =>
-      bodyOf(
-        api.GET('/v1/projects/{projectId}/campaigns', {
-          params: { path: { projectId }, query: { limit: `${MAX_CAMPAIGNS}` } },
-        }),
-      ),
-  });
-  const campaigns = (data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
-  if (campaigns.length === 0 && value === undefined) return null;
-  const isOther = value !== undefined && !campaigns.some((one) => one.value === value);
-  return (
-    <NativeSelect
-      label={texts.campaign}
-      data={[
-        { value: '', label: texts.any },
-        ...campaigns,
-        ...(isOther ? [{ value, label: texts.otherCampaign }] : []),
-      ]}
-      value={value ?? ''}
-      onChange={(event) => onChange(event.currentTarget.value || undefined)}
-      maw={240}
-    />
   );
 }

@@ -1,8 +1,10 @@
-import { Alert, Button, Stack, Table, Text, Title } from '@mantine/core';
+import { Button, Stack, Table, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { DataTable } from '../../components/DataTable.tsx';
+import { FormError } from '../../components/FormError.tsx';
 import { formatDateTime } from '../../formats.ts';
 import { PageLink } from '../../layout/links.tsx';
 import { useScope } from '../../session/session.ts';
@@ -63,47 +65,32 @@ export function ScheduledCalls({ projectId }: { projectId: string }) {
       <Title order={2} size="h4">
         {texts.title}
       </Title>
-      {cancel.error && (
-        <Alert color="red" variant="outline">
-          {cancel.error.message}
-        </Alert>
-      )}
-      <Table.ScrollContainer minWidth={340} w="100%">
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{texts.call}</Table.Th>
-              <Table.Th>{texts.due}</Table.Th>
-              <Table.Th />
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {calls.map((call) => (
-              <Table.Tr key={call.id}>
-                <Table.Td>
-                  <PageLink to="/projects/$projectId/calls/$callId" params={{ projectId, callId: call.id }}>
-                    {call.fromNumber} → {call.toNumber}
-                  </PageLink>
-                </Table.Td>
-                <Table.Td>{formatDateTime(dueAt(call))}</Table.Td>
-                <Table.Td ta="end">
-                  {mayCancel && (
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      aria-label={texts.cancelCall(call.toNumber)}
-                      loading={cancel.isPending && cancel.variables === call.id}
-                      onClick={() => cancel.mutate(call.id)}
-                    >
-                      {texts.cancel}
-                    </Button>
-                  )}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <FormError error={cancel.error} />
+      <DataTable headings={[texts.call, texts.due, '']} minWidth={340}>
+        {calls.map((call) => (
+          <Table.Tr key={call.id}>
+            <Table.Td>
+              <PageLink to="/projects/$projectId/calls/$callId" params={{ projectId, callId: call.id }}>
+                {call.fromNumber} → {call.toNumber}
+              </PageLink>
+            </Table.Td>
+            <Table.Td>{formatDateTime(dueAt(call))}</Table.Td>
+            <Table.Td ta="end">
+              {mayCancel && (
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  aria-label={texts.cancelCall(call.toNumber)}
+                  loading={cancel.isPending && cancel.variables === call.id}
+                  onClick={() => cancel.mutate(call.id)}
+                >
+                  {texts.cancel}
+                </Button>
+              )}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>
       {data.pagination.total > calls.length && (
         <Text c="dimmed">{texts.more(data.pagination.total - calls.length)}</Text>
       )}

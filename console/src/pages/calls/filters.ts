@@ -3,6 +3,7 @@ import type { components } from '../../api/schema.d.ts';
 type Call = components['schemas']['Call'];
 
 export const STATUSES = ['completed', 'failed', 'busy', 'no_answer', 'canceled', 'scheduled'] as const;
+export const DIRECTIONS = ['inbound', 'outbound'] as const;
 
 /** As they stand in the page's address. */
 export interface CallFilters {
@@ -25,7 +26,7 @@ export function readFilters(search: Readonly<Record<string, unknown>>): CallFilt
   const date = (name: string) => (/^\d{4}-\d\d-\d\d$/.test(text(name) ?? '') ? text(name) : undefined);
   const filters: CallFilters = {
     status: STATUSES.find((one) => one === search.status),
-    direction: (['inbound', 'outbound'] as const).find((one) => one === search.direction),
+    direction: DIRECTIONS.find((one) => one === search.direction),
     q: text('q') || undefined,
     number: text('number')?.replace(/[^\d+]/g, '') || undefined,
     from: date('from'),
@@ -46,14 +47,14 @@ export function queryOf(filters: CallFilters) {
     return date.toISOString();
   };
   return {
-    ...(status ? { status } : {}),
-    ...(direction ? { direction } : {}),
-    ...(q ? { q } : {}),
-    ...(number ? { number } : {}),
-    ...(from ? { from: startOf(from, 0) } : {}),
-    ...(to ? { to: startOf(to, 1) } : {}),
-    ...(violations ? { violations: 'true' as const } : {}),
-    ...(tests ? { includeTests: 'true' as const } : {}),
-    ...(campaignId ? { campaignId } : {}),
+    status,
+    direction,
+    q,
+    number,
+    from: from && startOf(from, 0),
+    to: to && startOf(to, 1),
+    violations: violations ? ('true' as const) : undefined,
+    includeTests: tests ? ('true' as const) : undefined,
+    campaignId,
   };
 }

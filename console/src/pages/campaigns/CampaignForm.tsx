@@ -16,6 +16,7 @@ import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { ApiError, bodyOf } from '../../api/client.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { WeekGrid } from '../../components/weekGrid/WeekGrid.tsx';
 import type { HoursWindow } from '../../components/weekGrid/week.ts';
 import { ZoneSelect } from '../../components/weekGrid/ZoneSelect.tsx';
@@ -255,11 +256,7 @@ export function CampaignForm({ projectId, campaign, onSaved }: CampaignFormProps
         checked={form.keepOpen}
         onChange={(event) => set({ keepOpen: event.currentTarget.checked })}
       />
-      {error && (
-        <Text c="var(--mantine-color-error)" role="alert">
-          {error.message}
-        </Text>
-      )}
+      <FormError error={error} />
       <Group justify="flex-end">
         <Button type="submit" loading={isPending} disabled={form.name.trim() === '' || badLine !== undefined}>
           {campaign ? texts.save : texts.create}

@@ -1,21 +1,19 @@
-import { Button, Loader, Modal, Progress, Stack, Table, Text } from '@mantine/core';
+import { Button, Modal, Progress, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { listQuery, PagedTable } from '../../components/PagedTable.tsx';
 import { Section } from '../../components/Section.tsx';
 import { formatDateTime, formatNumber } from '../../formats.ts';
-import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { CampaignForm } from './CampaignForm.tsx';
 import { CampaignStatus } from './CampaignStatus.tsx';
 import { type Campaign, REFRESH_MS, useCampaignEvents } from './campaignData.ts';
-
-const PAGE_SIZE = 50;
 
 const texts = textsIn({
   en: {
@@ -28,7 +26,6 @@ const texts = textsIn({
     progress: 'Finished contacts',
     created: 'Created',
     finished: (over: string, total: string) => `${over} of ${total}`,
-    more: 'Load more',
   },
   'zh-TW': {
     title: '要撥打的名單',
@@ -40,7 +37,6 @@ const texts = textsIn({
     progress: '已結束的聯絡人',
     created: '建立時間',
     finished: (over: string, total: string) => `${over} / ${total}`,
-    more: '載入更多',
   },
 });
 
@@ -50,21 +46,13 @@ export function CampaignList({ projectId }: { projectId: string }) {
   const navigate = useNavigate();
   const mayCall = useScope('calls');
   const [isOpen, dialog] = useDisclosure();
-  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: ['campaigns', projectId],
-    queryFn: ({ pageParam }) =>
-      bodyOf(
-        api.GET('/v1/projects/{projectId}/campaigns', {
-          params: { path: { projectId }, query: { limit: `${PAGE_SIZE}`, cursor: pageParam || undefined } },
-        }),
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ pagination }) => pagination.nextCursor,
+  const pages = useInfiniteQuery({
+    ...listQuery(['campaigns', projectId], (page) =>
+      bodyOf(api.GET('/v1/projects/{projectId}/campaigns', { params: { path: { projectId }, query: page } })),
+    ),
     refetchInterval: REFRESH_MS,
   });
   useCampaignEvents(projectId);
-  if (error && !data) return <ErrorPage error={error} />;
-  const campaigns = data?.pages.flatMap((page) => page.data);
   const openCampaign = ({ id }: Campaign) =>
     navigate({ to: '/projects/$projectId/campaigns/$campaignId', params: { projectId, campaignId: id } });
   return (
@@ -73,32 +61,15 @@ export function CampaignList({ projectId }: { projectId: string }) {
       description={texts.about}
       actions={mayCall && <Button onClick={dialog.open}>{texts.create}</Button>}
     >
-      {campaigns === undefined && <Loader aria-label={texts.title} />}
-      {campaigns?.length === 0 && <Text>{texts.none}</Text>}
-      {campaigns !== undefined && campaigns.length > 0 && (
-        <Table.ScrollContainer minWidth={520}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{texts.name}</Table.Th>
-                <Table.Th>{texts.status}</Table.Th>
-                <Table.Th>{texts.progress}</Table.Th>
-                <Table.Th>{texts.created}</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {campaigns.map((campaign) => (
-                <Row key={campaign.id} projectId={projectId} campaign={campaign} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      )}
-      {hasNextPage && (
-        <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {texts.more}
-        </Button>
-      )}
+      <PagedTable
+        label={texts.title}
+        pages={pages}
+        none={texts.none}
+        minWidth={520}
+        headings={[texts.name, texts.status, texts.progress, texts.created]}
+      >
+        {(campaign) => <Row key={campaign.id} projectId={projectId} campaign={campaign} />}
+      </PagedTable>
       <Modal opened={isOpen} onClose={dialog.close} title={texts.create} size="xl">
         <CampaignForm projectId={projectId} onSaved={openCampaign} />
       </Modal>

@@ -14,6 +14,7 @@ import { CampaignStatus } from './CampaignStatus.tsx';
 import { ContactTable } from './ContactTable.tsx';
 import { isAtRest, isOver, useCampaign, useCampaignEvents } from './campaignData.ts';
 import { FirstCalls } from './FirstCalls.tsx';
+import { ImportHistory } from './imports/ImportHistory.tsx';
 import { ImportList } from './imports/ImportList.tsx';
 import { RehearseButton } from './RehearseButton.tsx';
 
@@ -70,6 +71,7 @@ export function CampaignPage() {
           }}
         />
       )}
+      <ImportHistory projectId={projectId} campaignId={campaignId} />
       {isAtRest(campaign) && <FirstCalls projectId={projectId} campaign={campaign} />}
       <ContactTable projectId={projectId} campaign={campaign} mayRemove={mayCall && !isOver(campaign)} />
       <Modal opened={isOpen} onClose={dialog.close} title={texts.settings} size="xl">

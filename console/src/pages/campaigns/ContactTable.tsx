@@ -1,4 +1,4 @@
-import { Button, Group, Loader, NativeSelect, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,9 +6,10 @@ import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { codeText } from '../../codes/codeText.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
+import { FilterSelect } from '../../components/FilterSelect.tsx';
+import { listQuery, PagedTable } from '../../components/PagedTable.tsx';
 import { Section } from '../../components/Section.tsx';
-import { formatDateTime, formatDuration, formatNumber } from '../../formats.ts';
-import { ErrorPage } from '../../layout/ErrorPage.tsx';
+import { formatDateTime, formatDuration } from '../../formats.ts';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
 import {
@@ -21,7 +22,6 @@ import {
   REFRESH_MS,
 } from './campaignData.ts';
 
-const PAGE_SIZE = 50;
 /** After the last key. */
 const SEARCH_AFTER_MS = 300;
 
@@ -31,7 +31,6 @@ const texts = textsIn({
     none: 'No contact yet. Drop a file with their numbers above.',
     noMatch: 'No contact matches.',
     filters: 'Filters',
-    any: 'Any',
     status: 'Status',
     outcome: 'Outcome',
     number: 'Number',
@@ -41,8 +40,6 @@ const texts = textsIn({
     actions: 'Actions',
     remove: 'Remove',
     removeQuestion: (number: string) => `Remove ${number} from the campaign? It is not called any more.`,
-    more: 'Load more',
-    count: (shown: string, total: string) => `${shown} of ${total}`,
     inProgress: 'in progress',
   },
   'zh-TW': {
@@ -50,7 +47,6 @@ const texts = textsIn({
     none: '尚無聯絡人。請在上方放入含有號碼的檔案。',
     noMatch: '沒有符合的聯絡人。',
     filters: '篩選',
-    any: '全部',
     status: '狀態',
     outcome: '結果',
     number: '號碼',
@@ -60,8 +56,6 @@ const texts = textsIn({
     actions: '操作',
     remove: '移除',
     removeQuestion: (number: string) => `要從活動移除 ${number} 嗎？之後不再撥打。`,
-    more: '載入更多',
-    count: (shown: string, total: string) => `${shown} / ${total}`,
     inProgress: '進行中',
   },
 });
@@ -78,59 +72,32 @@ export function ContactTable({ projectId, campaign, mayRemove }: ContactTablePro
   const [filters, setFilters] = useState<ContactFilters>({});
   const [applied] = useDebouncedValue(filters, SEARCH_AFTER_MS);
   const path = { projectId, campaignId: campaign.id };
-  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: ['campaigns', projectId, campaign.id, 'contacts', applied],
-    queryFn: ({ pageParam }) =>
-      fetchContacts(api, path, applied, { limit: PAGE_SIZE, cursor: pageParam || undefined }),
-    initialPageParam: '',
-    getNextPageParam: ({ pagination }) => pagination.nextCursor,
+  const pages = useInfiniteQuery({
+    ...listQuery(['campaigns', projectId, campaign.id, 'contacts', applied], (page) =>
+      fetchContacts(api, path, applied, page),
+    ),
     refetchInterval: REFRESH_MS,
   });
-  const contacts = data?.pages.flatMap((page) => page.data) ?? [];
-  const total = data?.pages[0]?.pagination.total ?? 0;
   return (
     <Section title={texts.title}>
       <Filters filters={filters} set={(change) => setFilters((before) => ({ ...before, ...change }))} />
-      {!data && (error ? <ErrorPage error={error} /> : <Loader aria-label={texts.title} />)}
-      {data && contacts.length === 0 && (
-        <Text>{campaign.counts.total === 0 ? texts.none : texts.noMatch}</Text>
-      )}
-      {contacts.length > 0 && (
-        <Table.ScrollContainer minWidth={640}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{texts.number}</Table.Th>
-                <Table.Th>{texts.status}</Table.Th>
-                <Table.Th>{texts.attempts}</Table.Th>
-                <Table.Th>{texts.next}</Table.Th>
-                {mayRemove && <Table.Th>{texts.actions}</Table.Th>}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {contacts.map((contact) => (
-                <Row
-                  key={contact.id}
-                  projectId={projectId}
-                  campaignId={campaign.id}
-                  contact={contact}
-                  mayRemove={mayRemove}
-                />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      )}
-      {contacts.length > 0 && (
-        <Text size="sm" c="dimmed">
-          {texts.count(formatNumber(contacts.length), formatNumber(total))}
-        </Text>
-      )}
-      {hasNextPage && (
-        <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {texts.more}
-        </Button>
-      )}
+      <PagedTable
+        label={texts.title}
+        pages={pages}
+        none={campaign.counts.total === 0 ? texts.none : texts.noMatch}
+        minWidth={640}
+        headings={[texts.number, texts.status, texts.attempts, texts.next, mayRemove && texts.actions]}
+      >
+        {(contact) => (
+          <Row
+            key={contact.id}
+            projectId={projectId}
+            campaignId={campaign.id}
+            contact={contact}
+            mayRemove={mayRemove}
+          />
+        )}
+      </PagedTable>
     </Section>
   );
 }
@@ -141,27 +108,19 @@ interface FiltersProps {
 }
 
 function Filters({ filters, set }: FiltersProps) {
-  const options = (kind: 'contactStatus' | 'contactOutcome', codes: readonly string[]) => [
-    { value: '', label: texts.any },
-    ...codes.map((value) => ({ value, label: codeText(kind, value) })),
-  ];
   return (
     <Group gap="sm" align="flex-end" role="search" aria-label={texts.filters}>
-      <NativeSelect
+      <FilterSelect
         label={texts.status}
-        data={options('contactStatus', CONTACT_STATUSES)}
-        value={filters.status ?? ''}
-        onChange={({ currentTarget: { value } }) =>
-          set({ status: CONTACT_STATUSES.find((status) => status === value) })
-        }
+        options={CONTACT_STATUSES.map((status) => [status, codeText('contactStatus', status)] as const)}
+        value={filters.status}
+        onChange={(status) => set({ status })}
       />
-      <NativeSelect
+      <FilterSelect
         label={texts.outcome}
-        data={options('contactOutcome', OUTCOMES)}
-        value={filters.outcome ?? ''}
-        onChange={({ currentTarget: { value } }) =>
-          set({ outcome: OUTCOMES.find((outcome) => outcome === value) })
-        }
+        options={OUTCOMES.map((outcome) => [outcome, codeText('contactOutcome', outcome)] as const)}
+        value={filters.outcome ?? undefined}
+        onChange={(outcome) => set({ outcome })}
       />
       <TextInput
         label={texts.number}

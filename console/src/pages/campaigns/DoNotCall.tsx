@@ -1,13 +1,14 @@
-import { Button, Group, Loader, Stack, Table, Text, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Table, Text, Textarea, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
 import { ApiError } from '../../api/client.ts';
 import { codeText } from '../../codes/codeText.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
+import { FormError } from '../../components/FormError.tsx';
+import { listQuery, PagedTable } from '../../components/PagedTable.tsx';
 import { Section } from '../../components/Section.tsx';
 import { formatDateTime, formatNumber } from '../../formats.ts';
-import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
@@ -39,7 +40,6 @@ const texts = textsIn({
     actions: 'Actions',
     remove: 'Remove',
     removeQuestion: (number: string) => `Remove ${number} from the list? It may be called again.`,
-    more: 'Load more',
     call: 'Call',
     erased: 'Of an erased customer',
   },
@@ -63,7 +63,6 @@ const texts = textsIn({
     actions: '操作',
     remove: '移除',
     removeQuestion: (number: string) => `要從名單移除 ${number} 嗎？之後可能再次撥打。`,
-    more: '載入更多',
     call: '通話',
     erased: '已清除資料的客戶',
   },
@@ -128,11 +127,7 @@ function AddNumbers({ list }: { list: DoNotCallList }) {
           {texts.add}
         </Button>
       </Group>
-      {error && (
-        <Text c="var(--mantine-color-error)" role="alert">
-          {error.message}
-        </Text>
-      )}
+      <FormError error={error} />
       {data && 'added' in data && (
         <Text role="status">{texts.added(formatNumber(data.added), formatNumber(data.known))}</Text>
       )}
@@ -166,83 +161,58 @@ function LookUp({ list }: { list: DoNotCallList }) {
       </Group>
       {data && <Text role="status">{texts.listed(data.number ?? number, formatDateTime(data.at))}</Text>}
       {isUnlisted && <Text role="status">{texts.unlisted}</Text>}
-      {error && !isUnlisted && (
-        <Text c="var(--mantine-color-error)" role="alert">
-          {error.message}
-        </Text>
-      )}
+      <FormError error={isUnlisted ? null : error} />
     </Stack>
   );
 }
 
 function NumberTable({ list, mayWrite }: { list: DoNotCallList; mayWrite: boolean }) {
   const queries = useQueryClient();
-  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: list.queryKey,
-    queryFn: ({ pageParam }) => list.read(pageParam || undefined),
-    initialPageParam: '',
-    getNextPageParam: ({ pagination }) => pagination.nextCursor,
-  });
-  if (!data) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.title} />;
-  const entries = data.pages.flatMap((page) => page.data);
-  if (entries.length === 0) return <Text>{texts.none}</Text>;
+  const pages = useInfiniteQuery(listQuery(list.queryKey, list.read));
   const remove = async (number: string) => {
     await list.remove(number);
     await queries.invalidateQueries({ queryKey: list.queryKey });
   };
   return (
-    <>
-      <Table.ScrollContainer minWidth={520}>
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{texts.number}</Table.Th>
-              <Table.Th>{texts.source}</Table.Th>
-              <Table.Th>{texts.since}</Table.Th>
-              {mayWrite && <Table.Th>{texts.actions}</Table.Th>}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {entries.map(({ number, source, reason, callId, at }) => (
-              <Table.Tr key={number ?? at}>
-                <Table.Td>{number ?? texts.erased}</Table.Td>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                  {codeText('doNotCallSource', source)}
-                  {reason && <Text size="xs">{reason}</Text>}
-                  {callId && list.projectId !== undefined && (
-                    <PageLink
-                      to="/projects/$projectId/calls/$callId"
-                      params={{ projectId: list.projectId, callId }}
-                      size="xs"
-                    >
-                      {texts.call}
-                    </PageLink>
-                  )}
-                </Table.Td>
-                <Table.Td>{formatDateTime(at)}</Table.Td>
-                {mayWrite && (
-                  <Table.Td>
-                    {number !== null && (
-                      <ConfirmButton
-                        question={texts.removeQuestion(number)}
-                        action={() => remove(number)}
-                        aria-label={`${texts.remove} ${number}`}
-                      >
-                        {texts.remove}
-                      </ConfirmButton>
-                    )}
-                  </Table.Td>
-                )}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-      {hasNextPage && (
-        <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {texts.more}
-        </Button>
+    <PagedTable
+      label={texts.title}
+      pages={pages}
+      none={texts.none}
+      minWidth={520}
+      headings={[texts.number, texts.source, texts.since, mayWrite && texts.actions]}
+    >
+      {({ number, source, reason, callId, at }) => (
+        <Table.Tr key={number ?? at}>
+          <Table.Td>{number ?? texts.erased}</Table.Td>
+          <Table.Td style={{ overflowWrap: 'anywhere' }}>
+            {codeText('doNotCallSource', source)}
+            {reason && <Text size="xs">{reason}</Text>}
+            {callId && list.projectId !== undefined && (
+              <PageLink
+                to="/projects/$projectId/calls/$callId"
+                params={{ projectId: list.projectId, callId }}
+                size="xs"
+              >
+                {texts.call}
+              </PageLink>
+            )}
+          </Table.Td>
+          <Table.Td>{formatDateTime(at)}</Table.Td>
+          {mayWrite && (
+            <Table.Td>
+              {number !== null && (
+                <ConfirmButton
+                  question={texts.removeQuestion(number)}
+                  action={() => remove(number)}
+                  aria-label={`${texts.remove} ${number}`}
+                >
+                  {texts.remove}
+                </ConfirmButton>
+              )}
+            </Table.Td>
+          )}
+        </Table.Tr>
       )}
-    </>
+    </PagedTable>
   );
 }

@@ -80,7 +80,7 @@ function useContacts(projectId: string, { id: campaignId }: Campaign, status: Co
   const api = useApi();
   return useQuery({
     queryKey: ['campaigns', projectId, campaignId, 'first', status],
-    queryFn: () => fetchContacts(api, { projectId, campaignId }, { status }, { limit: LOOKED_AT }),
+    queryFn: () => fetchContacts(api, { projectId, campaignId }, { status }, { limit: `${LOOKED_AT}` }),
   });
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Button, Modal, NumberInput, Stack, Text } from '@mantine/core';
+import { Button, Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -6,6 +6,7 @@ import { useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { textsIn } from '../../texts.ts';
 import type { Campaign } from './campaignData.ts';
 
@@ -63,11 +64,7 @@ export function RehearseButton({ projectId, campaign }: { projectId: string; cam
             value={contacts}
             onChange={(value) => setContacts(Number(value) || 1)}
           />
-          {rehearse.error && (
-            <Alert color="red" variant="outline">
-              {rehearse.error.message}
-            </Alert>
-          )}
+          <FormError error={rehearse.error} />
           <Button onClick={() => rehearse.mutate()} loading={rehearse.isPending}>
             {texts.start}
           </Button>

@@ -1,15 +1,12 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { useQuery } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
-import { type LiveEventType, useLiveEvents } from '../../api/liveEvents.ts';
+import { type LiveEventType, useLiveRefresh } from '../../api/liveEvents.ts';
 import type { components } from '../../api/schema.d.ts';
 
 /** Live events tell the changes; this finds what they have missed. */
 export const REFRESH_MS = 15_000;
-/** What an event tells is stored by then, and a campaign of many calls is read at most so often. */
-const LIVE_REFRESH_MS = 500;
 const CAMPAIGN_EVENTS = [
   'campaign.started',
   'campaign.paused',
@@ -51,18 +48,9 @@ export const isAtRest = ({ status }: Campaign): boolean => status === 'draft' ||
 
 /** Reads campaigns again when live events tell a change. @param campaignId - One of them; default: all. */
 export function useCampaignEvents(projectId: string, campaignId?: string): void {
-  const queries = useQueryClient();
-  const timer = useRef<number | undefined>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const refresh = () => {
-    timer.current ??= window.setTimeout(() => {
-      timer.current = undefined;
-      void queries.invalidateQueries({ queryKey: ['campaigns', projectId] });
-    }, LIVE_REFRESH_MS);
-  };
-  useLiveEvents(projectId, { types: CAMPAIGN_EVENTS }, ({ data }) => {
+  useLiveRefresh(projectId, CAMPAIGN_EVENTS, [['campaigns', projectId]], ({ data }) => {
     const changed = 'campaignId' in data ? data.campaignId : undefined;
-    if (changed !== undefined && (campaignId ?? changed) === changed) refresh();
+    return changed !== undefined && (campaignId ?? changed) === changed;
   });
 }
 
@@ -92,7 +80,7 @@ export function fetchContacts(
   api: Api,
   path: { projectId: string; campaignId: string },
   { status, outcome, toNumber, externalId }: ContactFilters,
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
+  page: { limit: string; cursor?: string | undefined },
 ) {
   return bodyOf(
     api.GET('/v1/projects/{projectId}/campaigns/{campaignId}/contacts', {
@@ -103,8 +91,7 @@ export function fetchContacts(
           outcome,
           toNumber: toNumber || undefined,
           externalId: externalId || undefined,
-          limit: `${limit}`,
-          cursor,
+          ...page,
         },
       },
     }),

@@ -2,9 +2,8 @@ import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 
-const PAGE_SIZE = 50;
-
 type Added = { readonly numbers: string[]; readonly reason: string | undefined };
+type ListPage = { readonly limit: string; readonly cursor: string | undefined };
 type Entry = components['schemas']['DoNotCallEntry'];
 
 /** The list of a project, or of the installation. */
@@ -13,7 +12,7 @@ export interface DoNotCallList {
   readonly projectId: string | undefined;
   readonly path: string;
   readonly queryKey: readonly unknown[];
-  read(cursor: string | undefined): Promise<{ data: Entry[]; pagination: { nextCursor: string | null } }>;
+  read(page: ListPage): Promise<{ data: Entry[]; pagination: { nextCursor: string | null } }>;
   add(numbers: Added): Promise<{ added: number; known: number } | { importId: string }>;
   /** @throws {ApiError} 404 where it is not listed. */
   find(number: string): Promise<Entry>;
@@ -23,13 +22,12 @@ export interface DoNotCallList {
 /** @param projectId - Undefined for the installation's list. */
 export function useDoNotCallList(projectId: string | undefined): DoNotCallList {
   const api = useApi();
-  const queryOf = (cursor: string | undefined) => ({ limit: `${PAGE_SIZE}`, cursor });
   const shared = { projectId, queryKey: ['do-not-call', projectId] };
   if (projectId === undefined)
     return {
       ...shared,
       path: '/v1/do-not-call',
-      read: (cursor) => bodyOf(api.GET('/v1/do-not-call', { params: { query: queryOf(cursor) } })),
+      read: (query) => bodyOf(api.GET('/v1/do-not-call', { params: { query } })),
       add: (body) => bodyOf(api.POST('/v1/do-not-call', { body })),
       find: (number) => bodyOf(api.GET('/v1/do-not-call/{number}', { params: { path: { number } } })),
       remove: (number) => api.DELETE('/v1/do-not-call/{number}', { params: { path: { number } } }),
@@ -38,8 +36,7 @@ export function useDoNotCallList(projectId: string | undefined): DoNotCallList {
   return {
     ...shared,
     path: `/v1/projects/${projectId}/do-not-call`,
-    read: (cursor) =>
-      bodyOf(api.GET('/v1/projects/{projectId}/do-not-call', { params: { path, query: queryOf(cursor) } })),
+    read: (query) => bodyOf(api.GET('/v1/projects/{projectId}/do-not-call', { params: { path, query } })),
     add: (body) => bodyOf(api.POST('/v1/projects/{projectId}/do-not-call', { params: { path }, body })),
     find: (number) =>
       bodyOf(

@@ -5,6 +5,7 @@ import { useMemo } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
 import { codeText } from '../../codes/codeText.ts';
+import { DataTable } from '../../components/DataTable.tsx';
 import { Plot } from '../../components/Plot.tsx';
 import { Section } from '../../components/Section.tsx';
 import { formatDateTime, formatLatency, formatNumber } from '../../formats.ts';
@@ -145,38 +146,31 @@ async function readiness(): Promise<Readiness> {
 
 function NodeTable({ nodes }: { nodes: readonly Node[] }) {
   return (
-    <Table.ScrollContainer minWidth={600}>
-      <Table style={{ whiteSpace: 'nowrap' }}>
-        <Table.Thead>
-          <Table.Tr>
-            {[
-              texts.node,
-              texts.state,
-              texts.roles,
-              texts.calls,
-              texts.sessions,
-              texts.version,
-              texts.since,
-            ].map((heading) => (
-              <Table.Th key={heading}>{heading}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {nodes.map((node) => (
-            <Table.Tr key={node.nodeId}>
-              <Table.Td title={node.nodeId}>{shortId(node)}</Table.Td>
-              <Table.Td>{stateOf(node)}</Table.Td>
-              <Table.Td>{node.roles.map((role) => codeText('nodeRole', role)).join(', ')}</Table.Td>
-              <Table.Td>{formatNumber(node.samples.at(-1)?.calls ?? 0)}</Table.Td>
-              <Table.Td>{formatNumber(node.samples.at(-1)?.sessions ?? 0)}</Table.Td>
-              <Table.Td>{node.version}</Table.Td>
-              <Table.Td>{formatDateTime(node.startedAt)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      style={{ whiteSpace: 'nowrap' }}
+      headings={[
+        texts.node,
+        texts.state,
+        texts.roles,
+        texts.calls,
+        texts.sessions,
+        texts.version,
+        texts.since,
+      ]}
+      minWidth={600}
+    >
+      {nodes.map((node) => (
+        <Table.Tr key={node.nodeId}>
+          <Table.Td title={node.nodeId}>{shortId(node)}</Table.Td>
+          <Table.Td>{stateOf(node)}</Table.Td>
+          <Table.Td>{node.roles.map((role) => codeText('nodeRole', role)).join(', ')}</Table.Td>
+          <Table.Td>{formatNumber(node.samples.at(-1)?.calls ?? 0)}</Table.Td>
+          <Table.Td>{formatNumber(node.samples.at(-1)?.sessions ?? 0)}</Table.Td>
+          <Table.Td>{node.version}</Table.Td>
+          <Table.Td>{formatDateTime(node.startedAt)}</Table.Td>
+        </Table.Tr>
+      ))}
+    </DataTable>
   );
 }
 

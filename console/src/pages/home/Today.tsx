@@ -128,7 +128,7 @@ export function Today({ projectId }: { projectId: string }) {
               <HourPlot label={texts.hours} series={sessions.data.series[0]} />
             </Suspense>
           </Stack>
-          {outcomes.data && <Outcomes projectId={projectId} data={outcomes.data} />}
+          {outcomes.data && <Outcomes projectId={projectId} from={from} data={outcomes.data} />}
         </SimpleGrid>
       )}
     </Section>
@@ -178,12 +178,12 @@ function figureOf(metric: Metric, data: Insights | undefined): number | null {
 }
 
 /** What conversations came to, the most frequent first. */
-function Outcomes({ projectId, data }: { projectId: string; data: Insights }) {
+function Outcomes({ projectId, from, data }: { projectId: string; from: string; data: Insights }) {
   const total = data.total.n;
   const counted = data.series
     .map(({ key, isOther, points }) => ({
       name: isOther ? texts.others : (key ?? texts.noOutcome),
-      key,
+      key: isOther ? null : key,
       count: points.reduce((sum, { n }) => sum + n, 0),
     }))
     .slice(0, OUTCOMES);
@@ -200,12 +200,22 @@ function Outcomes({ projectId, data }: { projectId: string; data: Insights }) {
           </PageLink>
         </Text>
       ) : (
-        counted.map(({ name, count }) => (
+        counted.map(({ name, key, count }) => (
           <div key={name}>
             <Group justify="space-between" gap="xs" wrap="nowrap">
-              <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-                {name}
-              </Text>
+              {key === null ? (
+                <Text size="sm">{name}</Text>
+              ) : (
+                <PageLink
+                  to="/projects/$projectId/sessions"
+                  params={{ projectId }}
+                  search={{ disposition: key, status: 'ended', from }}
+                  size="sm"
+                  style={{ overflowWrap: 'anywhere' }}
+                >
+                  {name}
+                </PageLink>
+              )}
               <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
                 {formatNumber(count)} · {formatPercent(count / total)}
               </Text>

@@ -6,7 +6,7 @@ import { bodyOf } from '../../api/client.ts';
 import { formatNumber } from '../../formats.ts';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
-import { alertsQuery, conditionText } from '../insights/alerts/alertData.ts';
+import { conditionText, useAlerts } from '../insights/alerts/alertData.ts';
 
 const REFRESH_MS = 60_000;
 
@@ -37,7 +37,7 @@ export function Waiting({ projectId }: { projectId: string }) {
       ),
     refetchInterval: REFRESH_MS,
   });
-  const { data: alerts = [] } = useQuery(alertsQuery(api, projectId));
+  const { data: alerts = [] } = useAlerts(projectId);
   const firing = alerts.filter(({ state, enabled }) => enabled && state === 'firing');
   const total = data?.pagination.total ?? 0;
   return (

@@ -15,6 +15,7 @@ import {
   type Insights,
   insightsQuery,
   isCount,
+  kappaText,
   metricHelp,
   metricTexts,
   ratesQuery,
@@ -22,7 +23,6 @@ import {
   valueIn,
 } from './insightData.ts';
 import {
-  FILTERS,
   filtersOf,
   GROUPS,
   INTERVALS,
@@ -219,7 +219,7 @@ function Result({ projectId, search, metric, data }: ResultProps) {
             {total === null ? '–' : format(total)}
           </Text>
           <Text size="xs" c="dimmed">
-            {texts.from(formatNumber(data.total.n))}
+            {[texts.from(formatNumber(data.total.n)), kappaText(data.total)].filter(Boolean).join(' · ')}
           </Text>
         </Stack>
       }
@@ -260,7 +260,7 @@ function Nothing({
   search: InsightSearch;
   metric: Metric;
 }) {
-  const isFiltered = FILTERS.some((name) => search[name] !== undefined);
+  const isFiltered = Object.keys(filtersOf(search)).length > 0;
   const ofMetric = texts.nothing[metric as keyof typeof texts.nothing];
   return (
     <Section title={metricTexts[metric]} description={metricHelp[metric]}>

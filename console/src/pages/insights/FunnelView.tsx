@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { DataTable } from '../../components/DataTable.tsx';
 import { Section } from '../../components/Section.tsx';
 import { formatDuration, formatNumber, formatPercent } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
@@ -118,45 +119,40 @@ function FunnelTable({ funnel: { nodes }, graph }: { funnel: Funnel; graph: Grap
   const titles = new Map(nodes.map(({ nodeId, title }) => [nodeId, known.get(nodeId) ?? title ?? nodeId]));
   const titleById = (id: string) => titles.get(id) ?? known.get(id) ?? id;
   return (
-    <Table.ScrollContainer minWidth={480}>
-      <Table aria-label={texts.title}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{texts.node}</Table.Th>
-            <Table.Th ta="end">{texts.entered}</Table.Th>
-            <Table.Th ta="end">{texts.ended}</Table.Th>
-            <Table.Th ta="end">{texts.stay}</Table.Th>
-            <Table.Th>{texts.taken}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {nodes.map(({ nodeId, entered, ended, medianSeconds, edges }) => (
-            <Table.Tr key={nodeId}>
-              <Table.Th scope="row" fw={400}>
-                {titleById(nodeId)}{' '}
-                {!known.has(nodeId) && (
-                  <Text span size="xs" c="dimmed" ms="xs">
-                    {texts.gone}
-                  </Text>
-                )}
-              </Table.Th>
-              <Table.Td ta="end">{formatNumber(entered)}</Table.Td>
-              <Table.Td ta="end">
-                {formatNumber(ended)}{' '}
-                <Text span size="xs" c="dimmed" ms="xs">
-                  {entered > 0 && formatPercent(ended / entered)}
-                </Text>
-              </Table.Td>
-              <Table.Td ta="end">{medianSeconds !== null && formatDuration(medianSeconds * 1000)}</Table.Td>
-              <Table.Td>
-                {edges
-                  .map(({ to, taken }) => texts.edge(`→ ${titleById(to)}`, formatNumber(taken)))
-                  .join(', ')}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      aria-label={texts.title}
+      headings={[
+        texts.node,
+        { text: texts.entered, isEnd: true },
+        { text: texts.ended, isEnd: true },
+        { text: texts.stay, isEnd: true },
+        texts.taken,
+      ]}
+      minWidth={480}
+    >
+      {nodes.map(({ nodeId, entered, ended, medianSeconds, edges }) => (
+        <Table.Tr key={nodeId}>
+          <Table.Th scope="row" fw={400}>
+            {titleById(nodeId)}{' '}
+            {!known.has(nodeId) && (
+              <Text span size="xs" c="dimmed" ms="xs">
+                {texts.gone}
+              </Text>
+            )}
+          </Table.Th>
+          <Table.Td ta="end">{formatNumber(entered)}</Table.Td>
+          <Table.Td ta="end">
+            {formatNumber(ended)}{' '}
+            <Text span size="xs" c="dimmed" ms="xs">
+              {entered > 0 && formatPercent(ended / entered)}
+            </Text>
+          </Table.Td>
+          <Table.Td ta="end">{medianSeconds !== null && formatDuration(medianSeconds * 1000)}</Table.Td>
+          <Table.Td>
+            {edges.map(({ to, taken }) => texts.edge(`→ ${titleById(to)}`, formatNumber(taken))).join(', ')}
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </DataTable>
   );
 }

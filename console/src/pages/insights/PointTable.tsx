@@ -5,7 +5,7 @@ import { formatDay, formatHour, formatNumber } from '../../formats.ts';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
 import type { SessionSearch } from '../sessions/sessionSearch.ts';
-import { type Insights, type Series, valueIn } from './insightData.ts';
+import { type Insights, kappaText, type Series, valueIn } from './insightData.ts';
 import type { Interval } from './insightSearch.ts';
 
 /** Rows that are shown at first, and more at a time. */
@@ -90,9 +90,9 @@ export function PointTable({ projectId, label, series, interval, nameOf, format,
                       ) : (
                         text
                       )}{' '}
-                      {text !== formatNumber(point.n) && (
+                      {notesOf(point, text) !== '' && (
                         <Text span size="xs" c="dimmed" ms="xs">
-                          {texts.n(formatNumber(point.n))}
+                          {notesOf(point, text)}
                         </Text>
                       )}
                     </Table.Td>
@@ -111,3 +111,9 @@ export function PointTable({ projectId, label, series, interval, nameOf, format,
     </>
   );
 }
+
+/** What stands beside a value: its kappa, and of how many it is. */
+const notesOf = (point: Series['points'][number], text: string): string =>
+  [kappaText(point), text !== formatNumber(point.n) && texts.n(formatNumber(point.n))]
+    .filter(Boolean)
+    .join(' · ');

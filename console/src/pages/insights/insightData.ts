@@ -73,7 +73,8 @@ export const metricHelp = textsIn<Readonly<Partial<Record<Metric, string>>>>({
     toolFailures: 'The share of tool calls that failed.',
     interruptions: 'How often a person interrupted the agent.',
     transfers: 'The share of conversations that were joined with another party.',
-    judgeAgreement: 'Of reviewed criteria, the share on which a person said the same as the judge.',
+    judgeAgreement:
+      'Of reviewed criteria, the share on which a person said the same as the judge. Cohen’s κ leaves out what chance makes equal: 1 is full agreement, 0 that of chance.',
   },
   'zh-TW': {
     sessions: '已結束的對話，包括電話與文字。',
@@ -90,7 +91,8 @@ export const metricHelp = textsIn<Readonly<Partial<Record<Metric, string>>>>({
     toolFailures: '失敗的工具呼叫所佔比率。',
     interruptions: '對方打斷代理的次數。',
     transfers: '轉接給另一方的對話所佔比率。',
-    judgeAgreement: '審查過的準則中，人與評審模型判斷相同的比率。',
+    judgeAgreement:
+      '審查過的準則中，人與評審模型判斷相同的比率。Cohen κ 扣除偶然的一致：1 為完全一致，0 與隨機無異。',
   },
 });
 
@@ -130,6 +132,11 @@ export function formatMetric(metric: Metric, value: number, currency: string | u
 
 /** Of a latency that has percentiles, the slow one. */
 export const valueIn = ({ value, p95 }: Insights['total']): number | null => value ?? p95 ?? null;
+
+/** Cohen's kappa beside a share, where the metric has one. */
+export function kappaText({ kappa }: { readonly kappa?: number | null | undefined }): string | undefined {
+  return kappa == null ? undefined : `κ ${kappa.toFixed(2)}`;
+}
 
 export const insightsQuery = (api: Api, projectId: string, query: InsightQuery) =>
   queryOptions({

@@ -1,4 +1,5 @@
 import type { paths } from '../../api/schema.d.ts';
+import { readSessionFilters, type SessionFilters } from '../sessions/sessionFilters.ts';
 
 /** What the API takes. */
 export type InsightQuery = NonNullable<
@@ -9,20 +10,6 @@ export type GroupBy = NonNullable<InsightQuery['groupBy']>;
 /** What the series are of: a metric may have one for each value without a group. */
 export type SeriesOf = GroupBy | 'part' | 'criterion';
 export type Interval = NonNullable<InsightQuery['interval']>;
-
-/** What both the figures and the funnel filter sessions by. */
-export const FILTERS = [
-  'release',
-  'disposition',
-  'success',
-  'channel',
-  'direction',
-  'endReason',
-  'trunkId',
-  'campaignId',
-  'language',
-] as const satisfies (keyof InsightQuery)[];
-export type Filter = (typeof FILTERS)[number];
 
 /** In the order in which they are offered. */
 export const METRICS = [
@@ -66,7 +53,7 @@ const DEFAULT_DAYS = 30;
 export const INTERVAL_MS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
 
 /** The page's address. */
-export interface InsightSearch extends Readonly<Partial<Record<Filter, string>>> {
+export interface InsightSearch extends SessionFilters {
   readonly tab?: (typeof TABS)[number] | undefined;
   readonly metric?: Metric | undefined;
   readonly groupBy?: GroupBy | undefined;
@@ -82,12 +69,8 @@ export function readInsightSearch(search: Readonly<Record<string, unknown>>): In
   const among = <Value>(values: readonly Value[], name: string) => values.find((one) => one === search[name]);
   const date = (name: string) =>
     /^\d{4}-\d\d-\d\d$/.test(String(search[name])) ? String(search[name]) : undefined;
-  const filters = FILTERS.flatMap((name) => {
-    const value = search[name];
-    return value === undefined || value === '' ? [] : [[name, String(value)]];
-  });
   return {
-    ...Object.fromEntries(filters),
+    ...readSessionFilters(search),
     tab: among(TABS, 'tab'),
     metric: among(METRICS, 'metric'),
     groupBy: among(GROUPS, 'groupBy'),
@@ -114,10 +97,7 @@ export const intervalOf = ({ interval, days, from, to }: InsightSearch): Interva
   interval ?? (days === 1 && from === undefined && to === undefined ? 'hour' : 'day');
 
 /** @param search - The address, whose filters are those of the API. */
-export function filtersOf(search: InsightSearch): Partial<InsightQuery> {
-  const given = FILTERS.flatMap((name) => (search[name] === undefined ? [] : [[name, search[name]]]));
-  return Object.fromEntries(given);
-}
+export const filtersOf = (search: InsightSearch) => readSessionFilters(search) as Partial<InsightQuery>;
 
 /** The beginnings of all intervals of a span, in milliseconds. @param firstMs - The earliest that is known, where the span has no beginning. */
 export function timesOf(search: InsightSearch, firstMs: number, nowMs: number): number[] {

@@ -1,6 +1,8 @@
+import type { SessionFilter } from '../sessions/sessionFilters.ts';
 import type { SessionSearch } from '../sessions/sessionSearch.ts';
 import {
-  FILTERS,
+  filtersOf,
+  type GroupBy,
   INTERVAL_MS,
   type InsightSearch,
   type Interval,
@@ -8,8 +10,16 @@ import {
   spanOf,
 } from './insightSearch.ts';
 
-/** What the list of conversations filters by too. */
-const LISTED = ['release', 'disposition', 'success', 'channel'] as const;
+/** The filter of the list that finds the conversations of one series. */
+const FILTER_OF: Readonly<Partial<Record<GroupBy, SessionFilter>>> = {
+  release: 'release',
+  disposition: 'disposition',
+  endReason: 'endReason',
+  direction: 'direction',
+  trunk: 'trunkId',
+  campaign: 'campaignId',
+  language: 'language',
+};
 
 interface Point {
   /** The figures that the point is of. */
@@ -24,18 +34,15 @@ interface Point {
 
 /** Returns the search for the conversations behind a point; undefined for those that the list cannot tell from others. */
 export function sessionsOf({ search, groupBy, at, interval, key }: Point): SessionSearch | undefined {
-  const isListed = (name: string | undefined) => LISTED.some((one) => one === name);
-  if (FILTERS.some((name) => search[name] !== undefined && !isListed(name))) return undefined;
-  const isOne = groupBy !== undefined && groupBy !== 'part' && groupBy !== 'criterion';
-  if (isOne && (key === null || !isListed(groupBy))) return undefined;
+  const isWhole = groupBy === undefined || groupBy === 'part' || groupBy === 'criterion';
+  const filter = isWhole ? undefined : FILTER_OF[groupBy];
+  if (!isWhole && (filter === undefined || key === null)) return undefined;
   const span = spanOf(search, Date.now());
   const end = new Date(Date.parse(at) + INTERVAL_MS[interval]).toISOString();
   return {
-    release: search.release,
-    disposition: search.disposition,
-    success: search.success,
-    channel: search.channel,
-    ...(isOne && { [groupBy]: key }),
+    ...filtersOf(search),
+    ...(filter && { [filter]: key }),
+    status: 'ended',
     from: span.from !== undefined && span.from > at && interval !== 'hour' ? span.from : at,
     to: span.to !== undefined && span.to < end ? span.to : end,
   };

@@ -1,9 +1,10 @@
-import { Alert, Button, NumberInput, Paper, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Button, NumberInput, Paper, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { textsIn } from '../../texts.ts';
 import type { Knowledgebase } from './knowledge.ts';
 
@@ -106,11 +107,7 @@ export function CreateKnowledgebase({ projectId }: { projectId: string }) {
             required
           />
         </SimpleGrid>
-        {error && (
-          <Alert color="red" variant="outline">
-            {error.message}
-          </Alert>
-        )}
+        <FormError error={error} />
         <Button
           type="submit"
           loading={isPending}

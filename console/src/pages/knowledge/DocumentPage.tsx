@@ -1,10 +1,11 @@
-import { Alert, Group, Loader, Paper, Stack, Switch, Text, Title } from '@mantine/core';
+import { Group, Loader, Paper, Stack, Switch, Text, Title } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { formatNumber } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
@@ -163,11 +164,7 @@ function ChunkCard({ chunk, number, path, queryKey }: ChunkProps) {
       >
         {content}
       </Text>
-      {error && (
-        <Alert color="red" variant="outline" mt="xs">
-          {error.message}
-        </Alert>
-      )}
+      <FormError error={error} />
     </Paper>
   );
 }

@@ -1,5 +1,4 @@
 import {
-  Alert,
   Button,
   Group,
   Input,
@@ -18,6 +17,7 @@ import { type FormEvent, useId, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
 
@@ -137,11 +137,7 @@ export function TryQuery({ projectId, knowledgebaseId }: { projectId: string; kn
       <Button type="submit" loading={isPending} disabled={q.trim() === ''} style={{ alignSelf: 'start' }}>
         {texts.search}
       </Button>
-      {error && (
-        <Alert color="red" variant="outline">
-          {error.message}
-        </Alert>
-      )}
+      <FormError error={error} />
       <Stack gap="sm" aria-live="polite">
         {found?.length === 0 && <Text size="sm">{texts.none}</Text>}
         {found?.map(({ id, content, score, datasetId, datasetName }) => (

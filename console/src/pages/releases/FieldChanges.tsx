@@ -1,13 +1,28 @@
-import { Stack, Text } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 
+import { formatNumber } from '../../formats.ts';
 import { nameOf } from '../../schemaForm/words.ts';
 import { textsIn } from '../../texts.ts';
 import type { FieldDiff } from './releaseData.ts';
 import classes from './releases.module.css';
 
+/** What is shown beside a change. */
+const CONTEXT_CHARACTERS = 200;
+
 const texts = textsIn({
-  en: { removed: 'removed', added: 'added', none: 'nothing' },
-  'zh-TW': { removed: '移除', added: '新增', none: '無' },
+  en: {
+    removed: 'removed',
+    added: 'added',
+    none: 'nothing',
+    hidden: (count: string) => `… ${count} characters are the same …`,
+  },
+  'zh-TW': {
+    removed: '移除',
+    added: '新增',
+    none: '無',
+    hidden: (count: string) => `… ${count} 個字元相同 …`,
+  },
 });
 
 /** Field by field; of texts the words that went and came. */
@@ -38,12 +53,39 @@ function Change({ from, to, words }: FieldDiff) {
   }
   return words.map(({ kind, text }, index) => {
     const Part = { same: Same, added: Added, removed: Removed }[kind];
-    // biome-ignore lint/suspicious/noArrayIndexKey: the words of two texts that do not change.
-    return <Part key={index}>{text}</Part>;
+    const sides = { isFirst: index === 0, isLast: index === words.length - 1 };
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the words of two texts that do not change.
+      <Part key={index} {...sides}>
+        {text}
+      </Part>
+    );
   });
 }
 
-const Same = ({ children }: { children: string }) => <span>{children}</span>;
+interface SameProps {
+  readonly children: string;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+}
+
+/** What both texts say: of much of it only what is beside a change, and the rest on demand. */
+function Same({ children, isFirst, isLast }: SameProps) {
+  const [isOpen, panel] = useDisclosure();
+  const before = isFirst ? '' : children.slice(0, CONTEXT_CHARACTERS).replace(/\w+$/, '');
+  const after = isLast ? '' : children.slice(-CONTEXT_CHARACTERS).replace(/^\w+/, '');
+  const hidden = children.length - before.length - after.length;
+  if (isOpen || hidden < CONTEXT_CHARACTERS) return <span>{children}</span>;
+  return (
+    <>
+      {before}
+      <Button variant="default" size="compact-xs" mx={4} onClick={panel.open}>
+        {texts.hidden(formatNumber(hidden))}
+      </Button>
+      {after}
+    </>
+  );
+}
 
 const Added = ({ children }: { children: string }) => (
   <ins className={classes.added} title={texts.added}>

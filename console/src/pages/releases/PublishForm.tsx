@@ -1,9 +1,10 @@
-import { Button, Checkbox, Stack, Text, Textarea } from '@mantine/core';
+import { Button, Checkbox, Stack, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { textsIn } from '../../texts.ts';
 import { useRefreshAgent } from './releaseData.ts';
 
@@ -77,11 +78,7 @@ export function PublishForm({ projectId, beforePublish, onPublished }: PublishFo
         checked={live}
         onChange={(event) => setLive(event.currentTarget.checked)}
       />
-      {publish.error && (
-        <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {publish.error.message}
-        </Text>
-      )}
+      <FormError error={publish.error} />
       <Button type="submit" loading={publish.isPending}>
         {live ? texts.publish : texts.keep}
       </Button>

@@ -58,7 +58,8 @@ export function ReleaseDiff({
 }) {
   const api = useApi();
   const navigate = useNavigate();
-  const { data: releases = [] } = useInfiniteQuery(releasesQuery(api, projectId));
+  const { data } = useInfiniteQuery(releasesQuery(api, projectId));
+  const releases = data?.items ?? [];
   const newer = useRelease(projectId, release);
   const older = useRelease(projectId, compared);
   const { data: diff, error } = useQuery({

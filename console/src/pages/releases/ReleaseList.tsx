@@ -1,16 +1,17 @@
-import { Badge, Button, Group, Loader, Table, Text } from '@mantine/core';
+import { Badge, Group, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
+import { PagedTable } from '../../components/PagedTable.tsx';
 import { formatDateTime } from '../../formats.ts';
-import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { ButtonLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
 import { type Release, releasesQuery, useRefreshAgent } from './releaseData.ts';
 
 const texts = textsIn({
   en: {
+    releases: 'Releases',
     release: 'Release',
     created: 'Created',
     by: 'By',
@@ -25,9 +26,9 @@ const texts = textsIn({
     question: (release: number) =>
       `Make release ${release} what is edited again? What was saved since stays in its own releases and versions.`,
     none: 'No release yet: callers get what is saved on the agent’s page. Publish, and from then on edits are a draft that callers do not meet until the next publication.',
-    more: 'Load more',
   },
   'zh-TW': {
+    releases: '版本清單',
     release: '版本',
     created: '建立時間',
     by: '建立者',
@@ -42,43 +43,23 @@ const texts = textsIn({
     question: (release: number) =>
       `要把版本 ${release} 還原為編輯中的內容嗎？之後儲存的內容仍保留在各自的版本中。`,
     none: '尚無版本：來電者使用代理頁面儲存的內容。發布之後，編輯都是草稿，下次發布前來電者不會遇到。',
-    more: '載入更多',
   },
 });
 
 /** Newest first. */
 export function ReleaseList({ projectId, mayWrite }: { projectId: string; mayWrite: boolean }) {
   const api = useApi();
-  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    releasesQuery(api, projectId),
-  );
-  if (!data) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.release} />;
-  if (data.length === 0) return <Text>{texts.none}</Text>;
+  const pages = useInfiniteQuery(releasesQuery(api, projectId));
   return (
-    <>
-      <Table.ScrollContainer minWidth={560}>
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              {[texts.release, texts.note, texts.created, texts.by].map((heading) => (
-                <Table.Th key={heading}>{heading}</Table.Th>
-              ))}
-              <Table.Td />
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {data.map((release) => (
-              <Row key={release.release} {...{ projectId, release, mayWrite }} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-      {hasNextPage && (
-        <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {texts.more}
-        </Button>
-      )}
-    </>
+    <PagedTable
+      label={texts.releases}
+      pages={pages}
+      none={texts.none}
+      minWidth={560}
+      headings={[texts.release, texts.note, texts.created, texts.by, '']}
+    >
+      {(release) => <Row key={release.release} {...{ projectId, release, mayWrite }} />}
+    </PagedTable>
   );
 }
 

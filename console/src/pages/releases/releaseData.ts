@@ -1,14 +1,13 @@
-import { infiniteQueryOptions, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 
 import { type Api, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
+import { listQuery } from '../../components/PagedTable.tsx';
 import { textsIn } from '../../texts.ts';
 
 export type Release = components['schemas']['Release'];
 export type Diff = components['schemas']['ReleaseDiff'];
 export type FieldDiff = Diff['agent'][number];
-
-const PAGE_SIZE = '50';
 
 const texts = textsIn({
   en: { release: (release: number) => `Release ${release}`, draft: 'Draft' },
@@ -22,18 +21,9 @@ export function releaseText(release: number | string): string {
 
 /** The releases of a project, newest first, page by page. */
 export const releasesQuery = (api: Api, projectId: string) =>
-  infiniteQueryOptions({
-    queryKey: ['releases', projectId],
-    queryFn: ({ pageParam }) =>
-      bodyOf(
-        api.GET('/v1/projects/{projectId}/releases', {
-          params: { path: { projectId }, query: { limit: PAGE_SIZE, cursor: pageParam || undefined } },
-        }),
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ pagination }) => pagination.nextCursor,
-    select: ({ pages }) => pages.flatMap(({ data }) => data),
-  });
+  listQuery(['releases', projectId], (page) =>
+    bodyOf(api.GET('/v1/projects/{projectId}/releases', { params: { path: { projectId }, query: page } })),
+  );
 
 /** Loads again what a publication or a restored release has changed. */
 export function useRefreshAgent(projectId: string): () => Promise<unknown> {

@@ -1,10 +1,11 @@
-import { Badge, Button, Loader, Stack, Table, Text } from '@mantine/core';
+import { Badge, Button, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { FormError } from '../../components/FormError.tsx';
+import { PagedTable } from '../../components/PagedTable.tsx';
 import { formatDateTime } from '../../formats.ts';
-import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
 import { reviewsQuery } from './reviewData.ts';
@@ -14,6 +15,7 @@ const MOST_CASES = 100;
 
 const texts = textsIn({
   en: {
+    reviewed: 'Reviewed conversations',
     session: 'Conversation',
     verdict: 'Verdict',
     good: 'Good',
@@ -21,13 +23,13 @@ const texts = textsIn({
     note: 'Note',
     labels: 'Labels',
     none: 'No conversation is reviewed yet.',
-    more: 'Load more',
     cases: (count: number) =>
       count === 1 ? 'Make a test case of the bad one' : `Make test cases of the ${count} bad ones`,
     made: (count: number) => (count === 1 ? '1 test case is made: ' : `${count} test cases are made: `),
     tests: 'Tests',
   },
   'zh-TW': {
+    reviewed: '審查過的對話',
     session: '對話',
     verdict: '判斷',
     good: '好',
@@ -35,7 +37,6 @@ const texts = textsIn({
     note: '備註',
     labels: '標籤',
     none: '尚無審查過的對話。',
-    more: '載入更多',
     cases: (count: number) => `將 ${count} 段不好的對話轉為測試案例`,
     made: (count: number) => `已建立 ${count} 個測試案例：`,
     tests: '測試',
@@ -46,9 +47,7 @@ const texts = textsIn({
 export function DoneReviews({ projectId, mayWrite }: { projectId: string; mayWrite: boolean }) {
   const api = useApi();
   const queries = useQueryClient();
-  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    reviewsQuery(api, projectId, 'done'),
-  );
+  const pages = useInfiniteQuery(reviewsQuery(api, projectId, 'done'));
   const make = useMutation({
     mutationFn: (sessionIds: string[]) =>
       bodyOf(
@@ -59,11 +58,12 @@ export function DoneReviews({ projectId, mayWrite }: { projectId: string; mayWri
       ),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['test-cases', projectId] }),
   });
-  if (!data) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.session} />;
-  const sessions = data.pages.flatMap((page) => page.data);
-  if (sessions.length === 0) return <Text>{texts.none}</Text>;
   const bad = [
-    ...new Set(sessions.filter(({ review }) => review?.verdict === 'bad').map(({ sessionId }) => sessionId)),
+    ...new Set(
+      (pages.data?.items ?? [])
+        .filter(({ review }) => review?.verdict === 'bad')
+        .map(({ sessionId }) => sessionId),
+    ),
   ].slice(0, MOST_CASES);
   return (
     <Stack gap="sm" align="flex-start">
@@ -80,50 +80,34 @@ export function DoneReviews({ projectId, mayWrite }: { projectId: string; mayWri
           </PageLink>
         </Text>
       )}
-      {make.error && (
-        <Text c="var(--mantine-color-error)" role="alert">
-          {make.error.message}
-        </Text>
-      )}
-      <Table.ScrollContainer minWidth={420} w="100%">
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              {[texts.session, texts.verdict, texts.note, texts.labels].map((heading) => (
-                <Table.Th key={heading}>{heading}</Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {sessions.map(({ sessionId, callId, startedAt, review }) => (
-              <Table.Tr key={`${sessionId} ${startedAt}`}>
-                <Table.Td>
-                  <PageLink
-                    to="/projects/$projectId/calls/$callId"
-                    params={{ projectId, callId: callId ?? sessionId }}
-                  >
-                    {formatDateTime(startedAt)}
-                  </PageLink>
-                </Table.Td>
-                <Table.Td>
-                  {review && (
-                    <Badge color={review.verdict === 'good' ? 'green' : 'red'}>{texts[review.verdict]}</Badge>
-                  )}
-                </Table.Td>
-                <Table.Td style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-                  {review?.note}
-                </Table.Td>
-                <Table.Td>{review?.labels?.join(', ')}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-      {hasNextPage && (
-        <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {texts.more}
-        </Button>
-      )}
+      <FormError error={make.error} />
+      <PagedTable
+        label={texts.reviewed}
+        pages={pages}
+        none={texts.none}
+        minWidth={420}
+        headings={[texts.session, texts.verdict, texts.note, texts.labels]}
+      >
+        {({ sessionId, callId, startedAt, review }) => (
+          <Table.Tr key={`${sessionId} ${startedAt}`}>
+            <Table.Td>
+              <PageLink
+                to="/projects/$projectId/calls/$callId"
+                params={{ projectId, callId: callId ?? sessionId }}
+              >
+                {formatDateTime(startedAt)}
+              </PageLink>
+            </Table.Td>
+            <Table.Td>
+              {review && (
+                <Badge color={review.verdict === 'good' ? 'green' : 'red'}>{texts[review.verdict]}</Badge>
+              )}
+            </Table.Td>
+            <Table.Td style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>{review?.note}</Table.Td>
+            <Table.Td>{review?.labels?.join(', ')}</Table.Td>
+          </Table.Tr>
+        )}
+      </PagedTable>
     </Stack>
   );
 }

@@ -15,6 +15,8 @@ import { useRef, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { resultReasonText } from '../../codes/codeText.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
@@ -150,7 +152,7 @@ export function ReviewForm({ projectId, session: { sessionId, callId }, mayWrite
             <Stack gap="xs" role="group" aria-label={texts.judge}>
               {judged.map(({ name, passed, reason }) => (
                 <Group key={name} justify="space-between" wrap="wrap" gap="xs">
-                  <Text size="sm" title={reason}>
+                  <Text size="sm" title={resultReasonText(reason)}>
                     {texts.judged(name, passed ? texts.met : texts.missed)}
                   </Text>
                   <SegmentedControl
@@ -188,11 +190,7 @@ export function ReviewForm({ projectId, session: { sessionId, callId }, mayWrite
             onChange={setLabels}
             onKeyDown={leaveByEscape}
           />
-          {review.error && (
-            <Text c="var(--mantine-color-error)" size="sm" role="alert">
-              {review.error.message}
-            </Text>
-          )}
+          <FormError error={review.error} />
           <Group>
             <Button color={STATES.good} loading={review.isPending} onClick={() => give('good')}>
               {texts.good}

@@ -1,13 +1,14 @@
-import { Badge, Button, Grid, Group, Kbd, Loader, NavLink, Paper, Stack, Text } from '@mantine/core';
+import { Badge, Grid, Group, Kbd, Loader, NavLink, Paper, Stack, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { codeText } from '../../codes/codeText.ts';
+import { MoreButton } from '../../components/PagedTable.tsx';
 import { formatDateTime, formatNumber } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
-import { textsIn } from '../../texts.ts';
+import { SEMICOLON, textsIn } from '../../texts.ts';
 import { ReviewForm } from './ReviewForm.tsx';
 import { reviewsQuery } from './reviewData.ts';
 
@@ -16,7 +17,6 @@ const texts = textsIn({
     none: 'Nothing waits for review. Choose under “What is queued” which conversations shall, for example those that did not meet a criterion, and 2 % of all by chance.',
     queue: 'Conversations to review',
     left: (count: string) => `${count} left`,
-    more: 'Load more',
     keys: [
       ['j', 'next'],
       ['k', 'previous'],
@@ -30,7 +30,6 @@ const texts = textsIn({
     none: '沒有待審查的對話。請在「排入規則」選擇哪些對話要審查，例如未符合準則者，以及隨機 2%。',
     queue: '待審查的對話',
     left: (count: string) => `剩餘 ${count}`,
-    more: '載入更多',
     keys: [
       ['j', '下一個'],
       ['k', '上一個'],
@@ -45,11 +44,10 @@ const texts = textsIn({
 /** One conversation after the other, by keys alone where one likes. */
 export function ReviewQueue({ projectId, mayWrite }: { projectId: string; mayWrite: boolean }) {
   const api = useApi();
-  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    reviewsQuery(api, projectId, 'open'),
-  );
+  const pages = useInfiniteQuery(reviewsQuery(api, projectId, 'open'));
+  const { data, error } = pages;
   const [chosen, setChosen] = useState(0);
-  const sessions = data?.pages.flatMap((page) => page.data) ?? [];
+  const sessions = data?.items ?? [];
   const index = Math.min(chosen, sessions.length - 1);
   const move = (step: number) => setChosen(Math.max(0, Math.min(sessions.length - 1, index + step)));
   useHotkeys([
@@ -59,7 +57,7 @@ export function ReviewQueue({ projectId, mayWrite }: { projectId: string; mayWri
   if (!data) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.queue} />;
   const session = sessions[index];
   if (!session) return <Text>{texts.none}</Text>;
-  const total = data.pages[0]?.pagination.total ?? sessions.length;
+  const total = data.total ?? sessions.length;
   return (
     <Stack gap="sm">
       <Group gap="md">
@@ -74,7 +72,13 @@ export function ReviewQueue({ projectId, mayWrite }: { projectId: string; mayWri
       </Group>
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 4 }}>
-          <Paper withBorder component="nav" aria-label={texts.queue} mah={480} style={{ overflow: 'auto' }}>
+          <Paper
+            withBorder
+            component="nav"
+            aria-label={texts.queue}
+            mah={{ base: 220, md: 480 }}
+            style={{ overflow: 'auto' }}
+          >
             {sessions.map(({ sessionId, channel, startedAt, why }, place) => (
               <NavLink
                 key={`${sessionId} ${startedAt}`}
@@ -82,22 +86,13 @@ export function ReviewQueue({ projectId, mayWrite }: { projectId: string; mayWri
                 active={place === index}
                 aria-current={place === index}
                 label={`${formatDateTime(startedAt)} · ${codeText('channel', channel)}`}
-                description={why.map((reason) => codeText('reviewReason', reason)).join(', ')}
+                description={why.map((reason) => codeText('reviewReason', reason)).join(SEMICOLON)}
                 // Over the color of the chosen one, the dimmed text of the others is too pale.
                 styles={{ description: { color: 'var(--mantine-color-text)', opacity: 1 } }}
                 onClick={() => setChosen(place)}
               />
             ))}
-            {hasNextPage && (
-              <Button
-                variant="subtle"
-                fullWidth
-                loading={isFetchingNextPage}
-                onClick={() => void fetchNextPage()}
-              >
-                {texts.more}
-              </Button>
-            )}
+            <MoreButton pages={pages} />
           </Paper>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 8 }}>

@@ -6,6 +6,7 @@ import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { codeText } from '../../codes/codeText.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { textsIn } from '../../texts.ts';
 import { REASONS, type Reason } from './reviewData.ts';
 
@@ -101,11 +102,7 @@ function RulesForm({ projectId, rules, mayWrite }: { projectId: string; rules: R
           </Group>
         );
       })}
-      {save.error && (
-        <Text c="var(--mantine-color-error)" role="alert">
-          {save.error.message}
-        </Text>
-      )}
+      <FormError error={save.error} />
       {save.isSuccess && <Text role="status">{texts.saved}</Text>}
       {mayWrite && (
         <Group>

@@ -1,13 +1,10 @@
-import { infiniteQueryOptions } from '@tanstack/react-query';
-
 import { type Api, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
+import { listQuery } from '../../components/PagedTable.tsx';
 
 export type SessionToReview = components['schemas']['SessionToReview'];
 export type Verdict = components['schemas']['NewReview']['verdict'];
 export type Reason = SessionToReview['why'][number];
-
-const PAGE_SIZE = '50';
 
 /** In the order in which they are offered. */
 export const REASONS = [
@@ -21,17 +18,10 @@ export const REASONS = [
 
 /** The queue, or what was reviewed, newest first. */
 export const reviewsQuery = (api: Api, projectId: string, status: 'open' | 'done') =>
-  infiniteQueryOptions({
-    queryKey: ['reviews', projectId, status],
-    queryFn: ({ pageParam }) =>
-      bodyOf(
-        api.GET('/v1/projects/{projectId}/reviews', {
-          params: {
-            path: { projectId },
-            query: { status, limit: PAGE_SIZE, cursor: pageParam || undefined },
-          },
-        }),
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ pagination }) => pagination.nextCursor,
-  });
+  listQuery(['reviews', projectId, status], (page) =>
+    bodyOf(
+      api.GET('/v1/projects/{projectId}/reviews', {
+        params: { path: { projectId }, query: { status, ...page } },
+      }),
+    ),
+  );

@@ -1,12 +1,12 @@
-import { Button, Loader, Stack, Table, Text } from '@mantine/core';
+import { Table } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { codeText } from '../../codes/codeText.ts';
+import { listQuery, PagedTable } from '../../components/PagedTable.tsx';
 import { formatCost, formatDateTime, formatDuration, formatNumber } from '../../formats.ts';
-import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
 import { releaseText } from '../releases/releaseData.ts';
@@ -17,10 +17,9 @@ type List =
   paths['/v1/projects/{projectId}/session-history']['get']['responses'][200]['content']['application/json'];
 type Session = List['results'][number];
 
-const PAGE_SIZE = '50';
-
 const texts = textsIn({
   en: {
+    sessions: 'Conversations',
     started: 'Started',
     channel: 'Channel',
     disposition: 'Disposition',
@@ -32,10 +31,9 @@ const texts = textsIn({
     none: 'No conversation matches.',
     noneYet: 'No conversation yet. ',
     talk: 'Talk to the agent',
-    more: 'Load more',
-    count: (shown: string, total: string) => `${shown} of ${total}`,
   },
   'zh-TW': {
+    sessions: '對話紀錄',
     started: '開始時間',
     channel: '管道',
     disposition: '結果分類',
@@ -47,75 +45,53 @@ const texts = textsIn({
     none: '沒有符合的對話。',
     noneYet: '尚無對話。',
     talk: '與代理對話',
-    more: '載入更多',
-    count: (shown: string, total: string) => `${shown} / ${total}`,
   },
 });
 
 /** Newest first, page by page. */
 export function SessionTable({ projectId, search }: { projectId: string; search: SessionSearch }) {
   const api = useApi();
-  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: ['sessions', projectId, search],
-    queryFn: ({ pageParam }) =>
-      bodyOf(
+  const pages = useInfiniteQuery(
+    listQuery(['sessions', projectId, search], async (page) => {
+      const { results, pagination } = await bodyOf(
         api.GET('/v1/projects/{projectId}/session-history', {
-          params: {
-            path: { projectId },
-            query: { ...sessionQueryOf(search), limit: PAGE_SIZE, cursor: pageParam || undefined },
-          },
+          params: { path: { projectId }, query: { ...sessionQueryOf(search), ...page } },
         }),
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ pagination }) => pagination.nextCursor,
-  });
-  if (!data) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.started} />;
-  const sessions = data.pages.flatMap(({ results }) => results);
-  if (sessions.length === 0) {
-    if (Object.values(search).some((value) => value !== undefined)) return <Text>{texts.none}</Text>;
-    return (
-      <Text>
-        {texts.noneYet}
-        <PageLink to="/projects/$projectId/talk" params={{ projectId }} underline="always">
-          {texts.talk}
-        </PageLink>
-      </Text>
-    );
-  }
-  const total = data.pages[0]?.pagination.total ?? sessions.length;
+      );
+      return { data: results, pagination };
+    }),
+  );
+  const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
-    <Stack gap="sm" align="flex-start">
-      <Table.ScrollContainer minWidth={340} w="100%">
-        <Table highlightOnHover style={{ whiteSpace: 'nowrap' }}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{texts.started}</Table.Th>
-              <Table.Th>{texts.channel}</Table.Th>
-              <Table.Th>{texts.disposition}</Table.Th>
-              <Table.Th visibleFrom="sm">{texts.release}</Table.Th>
-              <Table.Th ta="end">{texts.length}</Table.Th>
-              <Table.Th ta="end" visibleFrom="sm">
-                {texts.messages}
-              </Table.Th>
-              <Table.Th ta="end">{texts.cost}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {sessions.map((session) => (
-              <Row key={`${session.sessionId} ${session.startedAt}`} {...{ projectId, session }} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-      <Text size="sm" c="dimmed">
-        {texts.count(formatNumber(sessions.length), formatNumber(total))}
-      </Text>
-      {hasNextPage && (
-        <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {texts.more}
-        </Button>
-      )}
-    </Stack>
+    <PagedTable
+      label={texts.sessions}
+      pages={pages}
+      none={isFiltered ? texts.none : <NoneYet projectId={projectId} />}
+      highlightOnHover
+      style={{ whiteSpace: 'nowrap' }}
+      headings={[
+        texts.started,
+        texts.channel,
+        texts.disposition,
+        { text: texts.release, isWide: true },
+        { text: texts.length, isEnd: true },
+        { text: texts.messages, isEnd: true, isWide: true },
+        { text: texts.cost, isEnd: true },
+      ]}
+    >
+      {(session) => <Row key={`${session.sessionId} ${session.startedAt}`} {...{ projectId, session }} />}
+    </PagedTable>
+  );
+}
+
+function NoneYet({ projectId }: { projectId: string }) {
+  return (
+    <>
+      {texts.noneYet}
+      <PageLink to="/projects/$projectId/talk" params={{ projectId }} underline="always">
+        {texts.talk}
+      </PageLink>
+    </>
   );
 }
 

@@ -1,17 +1,13 @@
 import type { paths } from '../../api/schema.d.ts';
+import { readSessionFilters, type SessionFilters } from './sessionFilters.ts';
 
 type Query = NonNullable<paths['/v1/projects/{projectId}/session-history']['get']['parameters']['query']>;
 
-export const CHANNELS = ['phone', 'chat', 'web'] as const satisfies Query['channel'][];
+export const STATUSES = ['active', 'ended'] as const satisfies Query['status'][];
 
 /** The filters, as they stand in the page's address. */
-export interface SessionSearch {
-  /** A number, or `draft`. */
-  readonly release?: string | undefined;
-  readonly disposition?: string | undefined;
-  /** `true` or `false`. */
-  readonly success?: string | undefined;
-  readonly channel?: string | undefined;
+export interface SessionSearch extends SessionFilters {
+  readonly status?: Query['status'];
   /** ISO 8601. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -24,15 +20,8 @@ export function readSessionSearch(search: Readonly<Record<string, unknown>>): Se
   const text = (name: string) =>
     search[name] === undefined || search[name] === '' ? undefined : String(search[name]);
   const moment = (name: string) => (Number.isNaN(Date.parse(text(name) ?? '')) ? undefined : text(name));
-  return {
-    release: text('release'),
-    disposition: text('disposition'),
-    success: text('success'),
-    channel: text('channel'),
-    from: moment('from'),
-    to: moment('to'),
-    q: text('q'),
-  };
+  const status = STATUSES.find((one) => one === search.status);
+  return { ...readSessionFilters(search), status, from: moment('from'), to: moment('to'), q: text('q') };
 }
 
 /** The API's parameters, which refuses what an address has that it does not know. */

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { WeekGrid } from '../../components/weekGrid/WeekGrid.tsx';
@@ -66,7 +67,7 @@ export function CallingHours() {
   });
   return (
     <Section title={texts.title} description={texts.about}>
-      {error && !data && <Text c="var(--mantine-color-error)">{error.message}</Text>}
+      <FormError error={data ? null : error} />
       {data && <HoursForm projectId={projectId} saved={data.callingHours} />}
     </Section>
   );
@@ -103,11 +104,7 @@ function HoursForm({ projectId, saved }: { projectId: string; saved: Hours | nul
       />
       {!isLimited && <Text size="sm">{texts.any}</Text>}
       {isLimited && <HoursFields hours={hours} set={set} mayWrite={mayWrite} />}
-      {error && (
-        <Text c="var(--mantine-color-error)" role="alert">
-          {error.message}
-        </Text>
-      )}
+      <FormError error={error} />
       {isSuccess && <Text role="status">{texts.saved}</Text>}
       {mayWrite && (
         <Group>

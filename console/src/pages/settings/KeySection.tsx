@@ -18,6 +18,8 @@ import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import { codeText, textWithCode } from '../../codes/codeText.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
+import { DataTable } from '../../components/DataTable.tsx';
+import { FormError } from '../../components/FormError.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { formatDateTime } from '../../formats.ts';
@@ -85,41 +87,28 @@ export function KeySection() {
   return (
     <Section title={texts.title} description={texts.about}>
       <CreateKey />
-      {error && !data && <Text c="red">{error.message}</Text>}
-      <Table.ScrollContainer minWidth={520}>
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{texts.name}</Table.Th>
-              <Table.Th>{texts.kind}</Table.Th>
-              <Table.Th>{texts.scopes}</Table.Th>
-              <Table.Th>{texts.used}</Table.Th>
-              <Table.Th>{texts.actions}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {data?.data.map(({ id, name, kind, hint, scopes, lastUsedAt }) => (
-              <Table.Tr key={id}>
-                <Table.Td>
-                  {name} <Code>{hint}</Code>
-                </Table.Td>
-                <Table.Td>{texts.kinds[kind]}</Table.Td>
-                <Table.Td>{scopes.map((scope) => codeText('keyScope', scope)).join(', ')}</Table.Td>
-                <Table.Td>{lastUsedAt === null ? texts.never : formatDateTime(lastUsedAt)}</Table.Td>
-                <Table.Td>
-                  <ConfirmButton
-                    question={texts.revokeQuestion(name)}
-                    action={() => revoke(id)}
-                    aria-label={`${texts.revoke} ${name}`}
-                  >
-                    {texts.revoke}
-                  </ConfirmButton>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <FormError error={data ? null : error} />
+      <DataTable headings={[texts.name, texts.kind, texts.scopes, texts.used, texts.actions]} minWidth={520}>
+        {data?.data.map(({ id, name, kind, hint, scopes, lastUsedAt }) => (
+          <Table.Tr key={id}>
+            <Table.Td>
+              {name} <Code>{hint}</Code>
+            </Table.Td>
+            <Table.Td>{texts.kinds[kind]}</Table.Td>
+            <Table.Td>{scopes.map((scope) => codeText('keyScope', scope)).join(', ')}</Table.Td>
+            <Table.Td>{lastUsedAt === null ? texts.never : formatDateTime(lastUsedAt)}</Table.Td>
+            <Table.Td>
+              <ConfirmButton
+                question={texts.revokeQuestion(name)}
+                action={() => revoke(id)}
+                aria-label={`${texts.revoke} ${name}`}
+              >
+                {texts.revoke}
+              </ConfirmButton>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>
     </Section>
   );
 }

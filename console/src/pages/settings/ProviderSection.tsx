@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
+import { FormError } from '../../components/FormError.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { formatDateTime } from '../../formats.ts';
@@ -80,7 +81,7 @@ export function ProviderSection() {
   return (
     <Section title={texts.title} description={texts.about}>
       <SaveProvider />
-      {error && !data && <Text c="red">{error.message}</Text>}
+      <FormError error={data ? null : error} />
       {data?.data.length === 0 && <Text>{texts.none}</Text>}
       {data !== undefined && data.data.length > 0 && (
         <Table>

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, ApiError, bodyOf } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { apiDocumentQuery, bodySchema, initialValue, type JsonObject } from '../../schemaForm/jsonSchema.ts';
@@ -56,7 +57,7 @@ export function RateSection() {
   });
   return (
     <Section title={texts.title} description={texts.about}>
-      {error && <Text c="var(--mantine-color-error)">{error.message}</Text>}
+      <FormError error={error} />
       {document !== undefined && data !== undefined && (
         <RateForm projectId={projectId} saved={data} document={document} />
       )}
@@ -95,11 +96,7 @@ function RateForm({
         isReadOnly={!mayWrite}
         onChange={setValue}
       />
-      {error && (
-        <Text c="var(--mantine-color-error)" role="alert">
-          {error.message}
-        </Text>
-      )}
+      <FormError error={error} />
       {isSuccess && <Text role="status">{texts.saved}</Text>}
       {mayWrite && (
         <Group>

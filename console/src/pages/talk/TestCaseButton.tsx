@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { textsIn } from '../../texts.ts';
 
 const texts = textsIn({
@@ -31,7 +32,7 @@ export function TestCaseButton({ projectId, sessionId }: { projectId: string; se
         {texts.make}
       </Button>
       {data && 'name' in data && <Alert color="green">{texts.made(data.name)}</Alert>}
-      {error && <Alert color="red">{error.message}</Alert>}
+      <FormError error={error} />
     </Stack>
   );
 }

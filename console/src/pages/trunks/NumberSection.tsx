@@ -5,6 +5,8 @@ import { type FormEvent, useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
+import { DataTable } from '../../components/DataTable.tsx';
+import { FormError } from '../../components/FormError.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { useScope } from '../../session/session.ts';
@@ -65,27 +67,17 @@ export function NumberSection() {
   return (
     <Section title={texts.title} description={texts.about}>
       {mayWrite && <AddNumber />}
-      {error && !data && <Text c="red">{error.message}</Text>}
+      <FormError error={data ? null : error} />
       {data?.data.length === 0 && <Text>{texts.none}</Text>}
       {data !== undefined && data.data.length > 0 && (
-        <Table.ScrollContainer minWidth={520}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{texts.number}</Table.Th>
-                <Table.Th>{texts.inbound}</Table.Th>
-                <Table.Th>{texts.outbound}</Table.Th>
-                <Table.Th>{texts.ownership}</Table.Th>
-                {mayWrite && <Table.Th>{texts.actions}</Table.Th>}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {data.data.map((number) => (
-                <NumberRow key={number.id} number={number} mayWrite={mayWrite} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <DataTable
+          headings={[texts.number, texts.inbound, texts.outbound, texts.ownership, mayWrite && texts.actions]}
+          minWidth={520}
+        >
+          {data.data.map((number) => (
+            <NumberRow key={number.id} number={number} mayWrite={mayWrite} />
+          ))}
+        </DataTable>
       )}
     </Section>
   );

@@ -4,6 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import { codeText } from '../../codes/codeText.ts';
+import { DataTable } from '../../components/DataTable.tsx';
+import { FormError } from '../../components/FormError.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { formatDateTime } from '../../formats.ts';
@@ -75,38 +77,25 @@ export function RefusedCalls() {
   });
   return (
     <Section title={texts.title} description={texts.about}>
-      {error && !data && <Text c="red">{error.message}</Text>}
+      <FormError error={data ? null : error} />
       {data?.data.length === 0 && <Text>{texts.none}</Text>}
       {data !== undefined && data.data.length > 0 && (
-        <Table.ScrollContainer minWidth={640}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{texts.time}</Table.Th>
-                <Table.Th>{texts.source}</Table.Th>
-                <Table.Th>{texts.from}</Table.Th>
-                <Table.Th>{texts.to}</Table.Th>
-                <Table.Th>{texts.why}</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {data.data.map(({ at, source, from, to, reason, status, callId }) => (
-                <Table.Tr key={`${at} ${callId}`}>
-                  <Table.Td>{formatDateTime(at)}</Table.Td>
-                  <Table.Td>{source}</Table.Td>
-                  <Table.Td>{from}</Table.Td>
-                  <Table.Td>{to}</Table.Td>
-                  <Table.Td>
-                    {codeText('rejection', reason)} ({status})
-                    <Text size="sm" c="dimmed">
-                      {texts.advice[reason]}
-                    </Text>
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <DataTable headings={[texts.time, texts.source, texts.from, texts.to, texts.why]} minWidth={640}>
+          {data.data.map(({ at, source, from, to, reason, status, callId }) => (
+            <Table.Tr key={`${at} ${callId}`}>
+              <Table.Td>{formatDateTime(at)}</Table.Td>
+              <Table.Td>{source}</Table.Td>
+              <Table.Td>{from}</Table.Td>
+              <Table.Td>{to}</Table.Td>
+              <Table.Td>
+                {codeText('rejection', reason)} ({status})
+                <Text size="sm" c="dimmed">
+                  {texts.advice[reason]}
+                </Text>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </DataTable>
       )}
     </Section>
   );

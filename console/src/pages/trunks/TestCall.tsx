@@ -4,12 +4,11 @@ import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
-import { textWithCode } from '../../codes/codeText.ts';
+import { codeText, textWithCode } from '../../codes/codeText.ts';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { useScope } from '../../session/session.ts';
 import { COLON, textsIn } from '../../texts.ts';
-import { statusText } from '../calls/StatusBadge.tsx';
 import { useNumbers } from './NumberSection.tsx';
 import { failureText } from './sipAdvice.ts';
 
@@ -102,7 +101,7 @@ function CallProgress({ callId }: { callId: string }) {
   return (
     <Alert
       role="status"
-      title={texts.status + COLON + statusText(call.status)}
+      title={texts.status + COLON + codeText('callStatus', call.status)}
       variant="outline"
       {...(call.status === 'failed' && { color: 'red' })}
     >

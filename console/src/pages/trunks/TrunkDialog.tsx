@@ -10,7 +10,6 @@ import {
   SimpleGrid,
   Stack,
   Switch,
-  Text,
   TextInput,
 } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -18,6 +17,7 @@ import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { ApiError } from '../../api/client.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { textsIn } from '../../texts.ts';
 import type { Trunk } from './TrunkSection.tsx';
@@ -239,11 +239,7 @@ export function TrunkDialog({ trunk, onClose }: { trunk: Trunk | undefined; onCl
             checked={form.status === 'active'}
             onChange={(event) => set({ status: event.currentTarget.checked ? 'active' : 'inactive' })}
           />
-          {error && (
-            <Text c="red" role="alert">
-              {error.message}
-            </Text>
-          )}
+          <FormError error={error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               {texts.cancel}

@@ -7,6 +7,8 @@ import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
 import { trunkErrorText } from '../../codes/codeText.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
+import { DataTable } from '../../components/DataTable.tsx';
+import { FormError } from '../../components/FormError.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { formatDateTime, formatLatency } from '../../formats.ts';
@@ -91,43 +93,33 @@ export function TrunkSection() {
   const add = mayWrite && <Button onClick={() => open()}>{texts.add}</Button>;
   return (
     <Section title={texts.title} description={texts.about} actions={add}>
-      {error && !data && <Text c="red">{error.message}</Text>}
+      <FormError error={data ? null : error} />
       {data?.data.length === 0 && <Text>{texts.none}</Text>}
       {data !== undefined && data.data.length > 0 && (
-        <Table.ScrollContainer minWidth={560}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{texts.name}</Table.Th>
-                <Table.Th>{texts.host}</Table.Th>
-                <Table.Th>{texts.health}</Table.Th>
-                <Table.Th>{texts.channels}</Table.Th>
-                {mayWrite && <Table.Th>{texts.actions}</Table.Th>}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {data.data.map((trunk) => (
-                <Table.Tr key={trunk.id}>
-                  <Table.Td>{trunk.name}</Table.Td>
-                  <Table.Td>
-                    {trunk.host}:{trunk.port} {trunk.transport.toUpperCase()}
-                  </Table.Td>
-                  <Table.Td>
-                    <Health trunk={trunk} />
-                  </Table.Td>
-                  <Table.Td>
-                    {trunk.health.channelsInUse} / {trunk.maxChannels}
-                  </Table.Td>
-                  {mayWrite && (
-                    <Table.Td>
-                      <TrunkActions trunk={trunk} onEdit={() => open(trunk)} />
-                    </Table.Td>
-                  )}
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <DataTable
+          headings={[texts.name, texts.host, texts.health, texts.channels, mayWrite && texts.actions]}
+          minWidth={560}
+        >
+          {data.data.map((trunk) => (
+            <Table.Tr key={trunk.id}>
+              <Table.Td>{trunk.name}</Table.Td>
+              <Table.Td>
+                {trunk.host}:{trunk.port} {trunk.transport.toUpperCase()}
+              </Table.Td>
+              <Table.Td>
+                <Health trunk={trunk} />
+              </Table.Td>
+              <Table.Td>
+                {trunk.health.channelsInUse} / {trunk.maxChannels}
+              </Table.Td>
+              {mayWrite && (
+                <Table.Td>
+                  <TrunkActions trunk={trunk} onEdit={() => open(trunk)} />
+                </Table.Td>
+              )}
+            </Table.Tr>
+          ))}
+        </DataTable>
       )}
       <RecentFailures />
       {isOpen && <TrunkDialog trunk={edited} onClose={dialog.close} />}

@@ -1,10 +1,11 @@
-import { Alert, Button, Group, Loader, Stack, Text } from '@mantine/core';
+import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { withoutBidiControls } from '../../api/bidiControls.ts';
 import { bodyOf } from '../../api/client.ts';
 import { deliveryErrorText } from '../../codes/codeText.ts';
+import { FormError } from '../../components/FormError.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import styles from './DeliveryDetails.module.css';
@@ -137,11 +138,7 @@ function Redeliver({ projectId, delivery: { deliveryId } }: DetailsProps) {
           {texts.queued}
         </Text>
       )}
-      {error && (
-        <Alert color="red" variant="outline">
-          {error.message}
-        </Alert>
-      )}
+      <FormError error={error} />
     </Group>
   );
 }

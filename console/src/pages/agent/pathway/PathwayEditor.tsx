@@ -6,6 +6,7 @@ import { ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import { type ClipboardEvent, type KeyboardEvent, Suspense, useMemo, useRef, useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
+import { FormError } from '../../../components/FormError.tsx';
 import { apiDocumentQuery } from '../../../schemaForm/jsonSchema.ts';
 import { textsIn } from '../../../texts.ts';
 import { errorsByPointer, useKnownNames } from '../agentQueries.ts';
@@ -218,13 +219,7 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
           </Group>
         </Alert>
       )}
-      {refused && (
-        <Alert color="red" variant="light" p="xs" role="alert">
-          <Text size="sm" c="var(--mantine-color-text)">
-            {refused.message}
-          </Text>
-        </Alert>
-      )}
+      <FormError error={refused} />
       <FindingList findings={findings.get('') ?? []} />
       <Box ref={box} className={classes.editor ?? ''}>
         <Box

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import type { paths } from '../../../api/schema.d.ts';
+import { FormError } from '../../../components/FormError.tsx';
 import { apiDocumentQuery, schemaAt } from '../../../schemaForm/jsonSchema.ts';
 import { SchemaForm } from '../../../schemaForm/SchemaForm.tsx';
 import { textsIn } from '../../../texts.ts';
@@ -77,13 +78,7 @@ export function AgentForm({
           setChanges(changedFields(agent, next));
         }}
       />
-      {error && (
-        <Alert color="red" variant="light" role="alert">
-          <Text size="sm" c="var(--mantine-color-text)">
-            {error.message}
-          </Text>
-        </Alert>
-      )}
+      <FormError error={error} />
       {!isReadOnly && (
         <Group>
           <Button onClick={saveNow} loading={isPending} disabled={!isChanged}>

@@ -1,9 +1,10 @@
-import { Alert, Button, Divider, Group, Stack, Text, Textarea, Title } from '@mantine/core';
+import { Button, Divider, Group, Stack, Textarea, Title } from '@mantine/core';
 import { SpeakerLoudIcon } from '@radix-ui/react-icons';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
 import { consoleHeaders, errorFrom } from '../../../api/client.ts';
+import { FormError } from '../../../components/FormError.tsx';
 import { textsIn } from '../../../texts.ts';
 import type { Agent } from '../agentQueries.ts';
 import { AgentForm } from './AgentForm.tsx';
@@ -80,13 +81,7 @@ function Listen({ projectId }: { projectId: string }) {
           <audio controls autoPlay src={audioUrl} aria-label={texts.audio} />
         )}
       </Group>
-      {error && (
-        <Alert color="red" variant="light" role="alert">
-          <Text size="sm" c="var(--mantine-color-text)">
-            {error.message}
-          </Text>
-        </Alert>
-      )}
+      <FormError error={error} />
       <Divider my="sm" />
     </Stack>
   );

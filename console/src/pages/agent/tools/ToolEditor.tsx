@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { ArrowLeftIcon } from '@radix-ui/react-icons';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import type { paths } from '../../../api/schema.d.ts';
+import { FormError } from '../../../components/FormError.tsx';
 import {
   apiDocumentQuery,
   bodySchema,
@@ -117,13 +118,7 @@ export function ToolEditor({
         isReadOnly={isReadOnly}
         onChange={(next, field) => setChanges({ ...changes, [field]: next[field] })}
       />
-      {error && (
-        <Alert color="red" variant="light" role="alert">
-          <Text size="sm" c="var(--mantine-color-text)">
-            {error.message}
-          </Text>
-        </Alert>
-      )}
+      <FormError error={error} />
       {!isReadOnly && (
         <Group>
           <Button

@@ -1,9 +1,10 @@
-import { Alert, Badge, Button, Code, Divider, Group, JsonInput, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Code, Divider, Group, JsonInput, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
+import { FormError } from '../../../components/FormError.tsx';
 import { formatLatency } from '../../../formats.ts';
 import { isObject, type JsonObject } from '../../../schemaForm/jsonSchema.ts';
 import { SchemaForm } from '../../../schemaForm/SchemaForm.tsx';
@@ -95,13 +96,7 @@ export function TryTool({ projectId, tool }: { projectId: string; tool: Tool }) 
           </>
         )}
       </Group>
-      {error && (
-        <Alert color="red" variant="light" role="alert">
-          <Text size="sm" c="var(--mantine-color-text)">
-            {error.message}
-          </Text>
-        </Alert>
-      )}
+      <FormError error={error} />
       {data && (
         <>
           <Exchange title={texts.request} text={data.request ? requestText(data.request) : texts.notSent} />

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
+import { FormError } from '../../../components/FormError.tsx';
 import { formatDateTime } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { textsIn } from '../../../texts.ts';
@@ -140,11 +141,7 @@ function RestoreButton({
         {texts.restore}
       </Button>
       {hasChanges && <Text size="xs">{texts.unsaved}</Text>}
-      {error && (
-        <Text size="xs" c="var(--mantine-color-error)" role="alert">
-          {error.message}
-        </Text>
-      )}
+      <FormError error={error} />
     </div>
   );
 }

@@ -1,6 +1,8 @@
-import { Badge, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Group, Stack, Table, Text, Title } from '@mantine/core';
 
-import { textsIn } from '../../../texts.ts';
+import { resultReasonText } from '../../../codes/codeText.ts';
+import { COLON, textsIn } from '../../../texts.ts';
+import { Outcome } from '../../sessions/Outcome.tsx';
 import type { Timeline } from '../model/callTimeline.ts';
 
 const texts = textsIn({
@@ -34,11 +36,11 @@ export function Results({ timeline: { analysis, evaluation } }: { readonly timel
         <Title order={2} size="h4">
           {texts.title}
         </Title>
-        {status === 'done' && <Badge color={colorOf(success)}>{disposition ?? texts.none}</Badge>}
+        {status === 'done' && <Outcome disposition={disposition ?? texts.none} success={success ?? null} />}
       </Group>
       {status !== undefined && status !== 'done' && (
         <Text size="sm" c="dimmed">
-          {`${texts[status]}: ${reason ?? ''}`}
+          {[texts[status], reason && resultReasonText(reason)].filter(Boolean).join(COLON)}
         </Text>
       )}
       {summary !== undefined && <Text size="sm">{summary}</Text>}
@@ -54,7 +56,7 @@ export function Results({ timeline: { analysis, evaluation } }: { readonly timel
             <Table.Tr key={`criterion ${criterion.name}`}>
               <Table.Th>{criterion.name}</Table.Th>
               <Table.Td>{resultOf(criterion)}</Table.Td>
-              <Table.Td>{criterion.reason}</Table.Td>
+              <Table.Td>{resultReasonText(criterion.reason)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -68,9 +70,4 @@ type Criterion = NonNullable<Timeline['evaluation']>['criteria'][number];
 function resultOf(criterion: Criterion): string {
   if ('passed' in criterion) return criterion.passed ? texts.met : texts.missed;
   return criterion.score === null ? texts.noScore : `${criterion.score} / 5`;
-}
-
-function colorOf(success: boolean | undefined): string {
-  if (success === undefined) return 'gray';
-  return success ? 'teal' : 'red';
 }

@@ -1,10 +1,11 @@
-import { Alert, Button, Group, Paper, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Paper, Stack, TextInput } from '@mantine/core';
 import { ExitIcon, PauseIcon, PlayIcon } from '@radix-ui/react-icons';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import type { components } from '../../../api/schema.d.ts';
+import { FormError } from '../../../components/FormError.tsx';
 import { useScope } from '../../../session/session.ts';
 import { textsIn } from '../../../texts.ts';
 import { STATES } from '../../call/colors.ts';
@@ -90,11 +91,7 @@ export function LiveControls({ projectId, call }: { projectId: string; call: Cal
             />
           )}
         </Group>
-        {error && (
-          <Alert color="red" variant="outline" p="xs">
-            {error.message}
-          </Alert>
-        )}
+        <FormError error={error} />
       </Stack>
     </Paper>
   );

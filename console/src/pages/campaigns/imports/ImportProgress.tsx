@@ -5,6 +5,7 @@ import { useEffect } from 'react';
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import { codeText } from '../../../codes/codeText.ts';
+import { DataTable } from '../../../components/DataTable.tsx';
 import { formatNumber } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { locale, textsIn } from '../../../texts.ts';
@@ -82,29 +83,19 @@ export function ImportProgress({ target, importId }: { target: ImportTarget; imp
             {skipped > errors.length && texts.first(formatNumber(errors.length))}
             {reasons}
           </Text>
-          <Table.ScrollContainer minWidth={320}>
-            <Table>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>{texts.row}</Table.Th>
-                  <Table.Th>{texts.reason}</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {errors.slice(0, SHOWN_ERRORS).map(({ row, code, message }) => (
-                  <Table.Tr key={row}>
-                    <Table.Td>{formatNumber(row)}</Table.Td>
-                    <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                      {codeText('skipReason', code)}
-                      <Text size="xs" lang={locale === 'en' ? undefined : 'en'}>
-                        {message}
-                      </Text>
-                    </Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
+          <DataTable headings={[texts.row, texts.reason]} minWidth={320}>
+            {errors.slice(0, SHOWN_ERRORS).map(({ row, code, message }) => (
+              <Table.Tr key={row}>
+                <Table.Td>{formatNumber(row)}</Table.Td>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                  {codeText('skipReason', code)}
+                  <Text size="xs" lang={locale === 'en' ? undefined : 'en'}>
+                    {message}
+                  </Text>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </DataTable>
           <Anchor href={`${owner}/contact-imports/${importId}/errors`} download="errors.csv" size="sm">
             {texts.all}
           </Anchor>

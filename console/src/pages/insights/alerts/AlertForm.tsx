@@ -1,12 +1,31 @@
-import { Button, Checkbox, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  Button,
+  Checkbox,
+  Fieldset,
+  Group,
+  NativeSelect,
+  NumberInput,
+  Stack,
+  TextInput,
+} from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
+import type { components } from '../../../api/schema.d.ts';
+import { FormError } from '../../../components/FormError.tsx';
+import { apiDocumentQuery, type JsonSchema, schemaAt } from '../../../schemaForm/jsonSchema.ts';
+import { SchemaForm } from '../../../schemaForm/SchemaForm.tsx';
 import { textsIn } from '../../../texts.ts';
+import { errorsByPointer } from '../../agent/agentQueries.ts';
+import { SessionFilterFields } from '../../sessions/SessionFilterFields.tsx';
+import { readSessionFilters } from '../../sessions/sessionFilters.ts';
 import { metricHelp, metricTexts } from '../insightData.ts';
 import { ALERT_METRICS, type Alert, type AlertMetric, percentsOf } from './alertData.ts';
+
+type NewAlert = components['schemas']['NewAlert'];
+type Webhook = NonNullable<NewAlert['webhook']> | null;
 
 const MAX_NAME_CHARACTERS = 128;
 
@@ -20,8 +39,7 @@ const texts = textsIn({
     windowMinutes: 'Within the last minutes',
     minCount: 'Only from conversations, calls or turns',
     minCountHelp: 'With a few, chance alone moves a share by tens of points.',
-    webhook: 'Webhook (optional)',
-    webhookHelp: 'Gets the events, signed like event webhooks.',
+    filter: 'Only of conversations with',
     enabled: 'Is looked at',
     save: 'Save the alert',
   },
@@ -34,8 +52,7 @@ const texts = textsIn({
     windowMinutes: '最近多少分鐘',
     minCount: '至少多少段對話、通話或輪次',
     minCountHelp: '數量少時，比率會因偶然而變動數十個百分點。',
-    webhook: 'Webhook（選填）',
-    webhookHelp: '接收事件，簽章方式與事件 webhook 相同。',
+    filter: '只計算符合下列條件的對話',
     enabled: '啟用檢查',
     save: '儲存警示',
   },
@@ -54,28 +71,13 @@ interface AlertFormProps {
 export function AlertForm({ projectId, alert, onSaved }: AlertFormProps) {
   const api = useApi();
   const queries = useQueryClient();
-  const [name, setName] = useState(alert?.name ?? '');
-  const [metric, setMetric] = useState<AlertMetric>(alert?.metric ?? 'success');
-  const [bound, setBound] = useState<'above' | 'below'>(alert?.above === undefined ? 'below' : 'above');
-  const [value, setValue] = useState<string | number>(alert ? enteredBound(alert) : 80);
-  const [windowMinutes, setWindowMinutes] = useState<string | number>(alert?.windowMinutes ?? 60);
-  const [minCount, setMinCount] = useState<string | number>(alert?.minCount ?? 20);
-  const [url, setUrl] = useState(alert?.webhook?.url ?? '');
-  const [enabled, setEnabled] = useState(alert?.enabled ?? true);
-  const headers = alert?.webhook?.headers ?? [];
+  const { data: document } = useQuery(apiDocumentQuery);
+  const [form, setForm] = useState<Form>(() => formOf(alert));
+  const set = (change: Partial<Form>) => setForm((before) => ({ ...before, ...change }));
+  const { metric } = form;
   const save = useMutation({
     mutationFn: () => {
-      const webhook = url.trim() === '' ? null : { url: url.trim(), headers: headers.flatMap(knownHeader) };
-      const body = {
-        name: name.trim(),
-        metric,
-        [bound]: Number(value) / percentsOf(metric),
-        windowMinutes: Number(windowMinutes),
-        minCount: Number(minCount),
-        // It stays as it is where nothing of it is sent.
-        ...(url.trim() === (alert?.webhook?.url ?? '') ? {} : { webhook }),
-        enabled,
-      };
+      const body = bodyFrom(form);
       return alert
         ? bodyOf(
             api.PATCH('/v1/projects/{projectId}/alerts/{alertId}', {
@@ -98,11 +100,11 @@ export function AlertForm({ projectId, alert, onSaved }: AlertFormProps) {
     <Stack component="form" onSubmit={submit}>
       <TextInput
         label={texts.name}
-        value={name}
+        value={form.name}
         maxLength={MAX_NAME_CHARACTERS}
         required
         data-autofocus
-        onChange={(event) => setName(event.currentTarget.value)}
+        onChange={(event) => set({ name: event.currentTarget.value })}
       />
       <NativeSelect
         label={texts.metric}
@@ -110,61 +112,68 @@ export function AlertForm({ projectId, alert, onSaved }: AlertFormProps) {
         data={ALERT_METRICS.map((one) => ({ value: one, label: metricTexts[one] }))}
         value={metric}
         onChange={({ currentTarget }) =>
-          setMetric(ALERT_METRICS.find((one) => one === currentTarget.value) ?? metric)
+          set({ metric: ALERT_METRICS.find((one) => one === currentTarget.value) ?? metric })
         }
       />
       <Group grow>
         <NativeSelect
           label={texts.bound}
           data={(['below', 'above'] as const).map((one) => ({ value: one, label: texts.bounds[one] }))}
-          value={bound}
-          onChange={({ currentTarget }) => setBound(currentTarget.value === 'above' ? 'above' : 'below')}
+          value={form.bound}
+          onChange={({ currentTarget }) =>
+            set({ bound: currentTarget.value === 'above' ? 'above' : 'below' })
+          }
         />
         <NumberInput
           label={texts.value}
-          value={value}
+          value={form.value}
           suffix={percentsOf(metric) === 100 ? ' %' : (UNITS[metric] ?? '')}
           required
-          onChange={setValue}
+          onChange={(value) => set({ value })}
         />
       </Group>
       <NumberInput
         label={texts.windowMinutes}
-        value={windowMinutes}
+        value={form.windowMinutes}
         min={1}
         max={1_440}
         allowDecimal={false}
         required
-        onChange={setWindowMinutes}
+        onChange={(windowMinutes) => set({ windowMinutes })}
       />
       <NumberInput
         label={texts.minCount}
         description={texts.minCountHelp}
-        value={minCount}
+        value={form.minCount}
         min={0}
         allowDecimal={false}
         required
-        onChange={setMinCount}
+        onChange={(minCount) => set({ minCount })}
       />
-      <TextInput
-        label={texts.webhook}
-        description={texts.webhookHelp}
-        type="url"
-        value={url}
-        // Another address could not have the headers whose values are not shown.
-        readOnly={headers.some(({ value: shown }) => shown === null)}
-        onChange={(event) => setUrl(event.currentTarget.value)}
-      />
+      <Fieldset legend={texts.filter}>
+        <Group gap="sm" align="flex-end">
+          <SessionFilterFields
+            projectId={projectId}
+            value={form.filter}
+            onChange={(change) => set({ filter: { ...form.filter, ...change } })}
+          />
+        </Group>
+      </Fieldset>
+      {document !== undefined && (
+        <SchemaForm
+          schema={webhookSchema(document)}
+          document={document}
+          value={{ webhook: form.webhook }}
+          errors={errorsByPointer(save.error)}
+          onChange={({ webhook }) => set({ webhook: webhook as Webhook })}
+        />
+      )}
       <Checkbox
         label={texts.enabled}
-        checked={enabled}
-        onChange={(event) => setEnabled(event.currentTarget.checked)}
+        checked={form.enabled}
+        onChange={(event) => set({ enabled: event.currentTarget.checked })}
       />
-      {save.error && (
-        <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {save.error.message}
-        </Text>
-      )}
+      <FormError error={save.error} />
       <Button type="submit" loading={save.isPending}>
         {texts.save}
       </Button>
@@ -172,11 +181,39 @@ export function AlertForm({ projectId, alert, onSaved }: AlertFormProps) {
   );
 }
 
+function formOf(alert: Alert | null) {
+  return {
+    name: alert?.name ?? '',
+    metric: alert?.metric ?? ('success' as AlertMetric),
+    bound: alert?.above === undefined ? ('below' as const) : ('above' as const),
+    value: (alert ? enteredBound(alert) : 80) as string | number,
+    windowMinutes: (alert?.windowMinutes ?? 60) as string | number,
+    minCount: (alert?.minCount ?? 20) as string | number,
+    filter: readSessionFilters(alert?.filter ?? {}),
+    webhook: (alert?.webhook ?? null) as Webhook,
+    enabled: alert?.enabled ?? true,
+  };
+}
+type Form = Omit<ReturnType<typeof formOf>, 'bound'> & { readonly bound: 'above' | 'below' };
+
+function bodyFrom({ bound, value, ...form }: Form) {
+  return {
+    ...form,
+    name: form.name.trim(),
+    [bound]: Number(value) / percentsOf(form.metric),
+    windowMinutes: Number(form.windowMinutes),
+    minCount: Number(form.minCount),
+    filter: form.filter as NewAlert['filter'],
+  };
+}
+
+/** Of a form with the webhook alone. */
+function webhookSchema(document: unknown): JsonSchema {
+  const { webhook = {} } = schemaAt(document, '#/components/schemas/NewAlert').properties ?? {};
+  return { type: 'object', properties: { webhook } };
+}
+
 /** As a person enters it, without the digits that a product of floating-point numbers has too many. */
 function enteredBound({ above, below, metric }: Alert): number {
   return Number(((above ?? below ?? 0) * percentsOf(metric)).toPrecision(12));
-}
-
-function knownHeader({ key, value }: { readonly key: string; readonly value: string | null }) {
-  return value === null ? [] : [{ key, value }];
 }

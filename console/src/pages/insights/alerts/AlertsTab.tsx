@@ -1,18 +1,21 @@
 import { Badge, Button, Group, Loader, Modal, Table, Text } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { codeText } from '../../../codes/codeText.ts';
 import { ConfirmButton } from '../../../components/ConfirmButton.tsx';
+import { DataTable } from '../../../components/DataTable.tsx';
 import { Section } from '../../../components/Section.tsx';
 import { formatDateTime } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { useScope } from '../../../session/session.ts';
 import { textsIn } from '../../../texts.ts';
+import { useFilterText } from '../../sessions/SessionFilterFields.tsx';
+import { readSessionFilters } from '../../sessions/sessionFilters.ts';
 import { formatMetric } from '../insightData.ts';
 import { AlertForm } from './AlertForm.tsx';
-import { type Alert, alertsQuery, conditionText } from './alertData.ts';
+import { type Alert, conditionText, useAlerts } from './alertData.ts';
 
 const texts = textsIn({
   en: {
@@ -52,11 +55,10 @@ const texts = textsIn({
 
 /** The alerts of a project, with their state. */
 export function AlertsTab({ projectId }: { projectId: string }) {
-  const api = useApi();
   const mayWrite = useScope('write');
   // An alert that is edited; null for a new one.
   const [edited, setEdited] = useState<Alert | null>();
-  const { data: alerts, error } = useQuery(alertsQuery(api, projectId));
+  const { data: alerts, error } = useAlerts(projectId);
   if (!alerts) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.title} />;
   const close = () => setEdited(undefined);
   return (
@@ -68,23 +70,14 @@ export function AlertsTab({ projectId }: { projectId: string }) {
       {alerts.length === 0 ? (
         <Text>{texts.none}</Text>
       ) : (
-        <Table.ScrollContainer minWidth={560}>
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                {[texts.name, texts.when, texts.state, texts.last].map((heading) => (
-                  <Table.Th key={heading}>{heading}</Table.Th>
-                ))}
-                {mayWrite && <Table.Td />}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {alerts.map((alert) => (
-                <Row key={alert.id} {...{ projectId, alert, mayWrite }} onEdit={() => setEdited(alert)} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
+        <DataTable
+          headings={[texts.name, texts.when, texts.state, texts.last, mayWrite && '']}
+          minWidth={560}
+        >
+          {alerts.map((alert) => (
+            <Row key={alert.id} {...{ projectId, alert, mayWrite }} onEdit={() => setEdited(alert)} />
+          ))}
+        </DataTable>
       )}
       <Modal
         opened={edited !== undefined}
@@ -107,6 +100,7 @@ interface RowProps {
 function Row({ projectId, alert, mayWrite, onEdit }: RowProps) {
   const api = useApi();
   const queries = useQueryClient();
+  const filterText = useFilterText(projectId);
   const { id, name, metric, enabled, state, since, lastValue } = alert;
   const remove = async () => {
     const path = { projectId, alertId: id };
@@ -116,7 +110,12 @@ function Row({ projectId, alert, mayWrite, onEdit }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>{name}</Table.Td>
-      <Table.Td>{conditionText(alert)}</Table.Td>
+      <Table.Td>
+        {conditionText(alert)}
+        <Text size="xs" c="dimmed">
+          {filterText(readSessionFilters(alert.filter))}
+        </Text>
+      </Table.Td>
       <Table.Td>
         <Badge color={!enabled ? 'gray' : state === 'firing' ? 'red' : 'green'}>
           {enabled ? codeText('alertState', state) : texts.off}

@@ -1,6 +1,8 @@
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 
+import { useApi } from '../../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../../api/client.ts';
+import { type LiveEventType, useLiveRefresh } from '../../../api/liveEvents.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { formatNumber } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
@@ -56,7 +58,16 @@ export function conditionText({ metric, above, below, windowMinutes }: Alert): s
 /** What a person enters for a bound: shares in percent. */
 export const percentsOf = (metric: Metric): number => (isShare(metric) ? 100 : 1);
 
-export const alertsQuery = (api: Api, projectId: string) =>
+const EVENTS = ['alert.firing', 'alert.resolved'] as const satisfies LiveEventType[];
+
+/** All alerts of a project, which are read again when one begins to fire or is over. */
+export function useAlerts(projectId: string) {
+  const api = useApi();
+  useLiveRefresh(projectId, EVENTS, [['alerts', projectId]]);
+  return useQuery(alertsQuery(api, projectId));
+}
+
+const alertsQuery = (api: Api, projectId: string) =>
   queryOptions({
     queryKey: ['alerts', projectId],
     queryFn: async () =>

@@ -96,7 +96,7 @@ function Figure({ metric, figure, scale, currency }: FigureProps) {
   const place = (one: number) => `${(100 * (one - scale.from)) / (scale.to - scale.from || 1)}%`;
   return (
     <>
-      {armText(metric, value, currency)}{' '}
+      {formatMetric(metric, value, currency)}{' '}
       <Text span size="xs" c="dimmed" ms="xs">
         {texts.n(formatNumber(n))}
       </Text>
@@ -110,7 +110,7 @@ function Figure({ metric, figure, scale, currency }: FigureProps) {
             <div className={classes.value} style={{ left: place(value) }} />
           </div>
           <Text size="xs" c="dimmed">
-            {texts.interval(armText(metric, low, currency), armText(metric, high, currency))}
+            {texts.interval(formatMetric(metric, low, currency), formatMetric(metric, high, currency))}
           </Text>
         </>
       )}
@@ -124,7 +124,3 @@ function scaleOf(metric: RolloutMetric, figures: readonly (ArmFigure | undefined
   const ends = figures.flatMap((figure) => (figure ? [figure.low, figure.value, figure.high] : []));
   return { from: 0, to: Math.max(0, ...ends.filter((end) => end !== null)) };
 }
-
-/** A value of a rollout's metric: a mean where the insights have a sum. */
-export const armText = (metric: RolloutMetric, value: number, currency: string | undefined): string =>
-  formatMetric(metric, value, currency);

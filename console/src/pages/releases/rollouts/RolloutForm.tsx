@@ -1,20 +1,11 @@
-import {
-  ActionIcon,
-  Button,
-  Checkbox,
-  Group,
-  NativeSelect,
-  NumberInput,
-  Select,
-  Stack,
-  Text,
-} from '@mantine/core';
-import { Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
+import { Button, Checkbox, Group, NativeSelect, NumberInput, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
+import { FormError } from '../../../components/FormError.tsx';
+import { ItemList } from '../../../components/ItemList.tsx';
 import { textsIn } from '../../../texts.ts';
 import { isShare, metricTexts } from '../../insights/insightData.ts';
 import { releasesQuery, releaseText, useRefreshAgent } from '../releaseData.ts';
@@ -26,13 +17,13 @@ const texts = textsIn({
     noRelease: 'There is no release but the live one. Publish one without “live” first.',
     percent: 'Share of people, in percent',
     guards: 'Guards: what must not become worse',
+    guard: (number: number) => `Guard ${number}`,
     metric: 'Metric',
     kind: 'Limit',
     kinds: { maxDrop: 'worse by at most', max: 'at most' },
     value: 'Value',
     points: 'Points (of 100)',
     units: { duration: 'ms', latencyP95: 'ms' },
-    remove: 'Remove the guard',
     add: 'Add a guard',
     decideAfter: 'Good after conversations on the new release',
     rollback: 'Roll back when a guard fires',
@@ -44,13 +35,13 @@ const texts = textsIn({
     noRelease: '除了線上版本沒有其他版本。請先發布一個不立即上線的版本。',
     percent: '使用者比例（%）',
     guards: '護欄：不可變差的指標',
+    guard: (number: number) => `護欄 ${number}`,
     metric: '指標',
     kind: '限制',
     kinds: { maxDrop: '最多變差', max: '最多' },
     value: '數值',
     points: '百分點',
     units: { duration: '毫秒', latencyP95: '毫秒' },
-    remove: '移除護欄',
     add: '新增護欄',
     decideAfter: '新版本達到多少段對話後視為良好',
     rollback: '護欄觸發時退回',
@@ -60,7 +51,6 @@ const texts = textsIn({
 });
 
 interface GuardValues {
-  readonly id: number;
   readonly metric: RolloutMetric;
   readonly kind: 'maxDrop' | 'max';
   /** Of shares in percent. */
@@ -69,15 +59,16 @@ interface GuardValues {
 
 /** A drop of ten points of success is noticed; it needs an analysis with dispositions. */
 const FIRST_GUARDS: readonly GuardValues[] = [
-  { id: 0, metric: 'success', kind: 'maxDrop', value: 10 },
-  { id: 1, metric: 'error', kind: 'maxDrop', value: 5 },
+  { metric: 'success', kind: 'maxDrop', value: 10 },
+  { metric: 'error', kind: 'maxDrop', value: 5 },
 ];
 
 /** Starts a rollout of a release that is not live. */
 export function RolloutForm({ projectId, onStarted }: { projectId: string; onStarted(): void }) {
   const api = useApi();
   const refresh = useRefreshAgent(projectId);
-  const { data: releases = [] } = useInfiniteQuery(releasesQuery(api, projectId));
+  const { data } = useInfiniteQuery(releasesQuery(api, projectId));
+  const releases = data?.items ?? [];
   const others = releases.filter(({ isLive }) => !isLive);
   const [chosen, setChosen] = useState<string | null>(null);
   const release = chosen ?? (others[0] ? String(others[0].release) : null);
@@ -110,8 +101,6 @@ export function RolloutForm({ projectId, onStarted }: { projectId: string; onSta
     event.preventDefault();
     start.mutate();
   };
-  const change = (id: number, next: Partial<GuardValues>) =>
-    setGuards(guards.map((one) => (one.id === id ? { ...one, ...next } : one)));
   if (others.length === 0) return <Text>{texts.noRelease}</Text>;
   return (
     <Stack component="form" onSubmit={submit}>
@@ -134,35 +123,16 @@ export function RolloutForm({ projectId, onStarted }: { projectId: string; onSta
         onChange={setPercent}
         required
       />
-      <Stack
-        gap="xs"
-        component="fieldset"
-        m={0}
-        p="sm"
-        style={{ border: '1px solid var(--mantine-color-default-border)' }}
+      <ItemList
+        label={texts.guards}
+        nameOf={texts.guard}
+        addLabel={texts.add}
+        items={guards}
+        onChange={setGuards}
+        makeItem={(): GuardValues => ({ metric: 'latencyP95', kind: 'maxDrop', value: 500 })}
       >
-        <Text component="legend" size="sm" fw={500} px={4}>
-          {texts.guards}
-        </Text>
-        {guards.map((guard) => (
-          <GuardFields
-            key={guard.id}
-            guard={guard}
-            onChange={(next) => change(guard.id, next)}
-            onRemove={() => setGuards(guards.filter(({ id }) => id !== guard.id))}
-          />
-        ))}
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<PlusIcon />}
-          onClick={() =>
-            setGuards([...guards, { id: nextId(guards), metric: 'latencyP95', kind: 'maxDrop', value: 500 }])
-          }
-        >
-          {texts.add}
-        </Button>
-      </Stack>
+        {(guard, change) => <GuardFields guard={guard} onChange={change} />}
+      </ItemList>
       <NumberInput
         label={texts.decideAfter}
         value={sessions}
@@ -182,11 +152,7 @@ export function RolloutForm({ projectId, onStarted }: { projectId: string; onSta
         checked={isPromoted}
         onChange={(event) => setPromoted(event.currentTarget.checked)}
       />
-      {start.error && (
-        <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {start.error.message}
-        </Text>
-      )}
+      <FormError error={start.error} />
       <Button type="submit" loading={start.isPending}>
         {texts.start}
       </Button>
@@ -196,21 +162,20 @@ export function RolloutForm({ projectId, onStarted }: { projectId: string; onSta
 
 interface GuardFieldsProps {
   readonly guard: GuardValues;
-  onChange(next: Partial<GuardValues>): void;
-  onRemove(): void;
+  onChange(guard: GuardValues): void;
 }
 
-function GuardFields({ guard: { metric, kind, value }, onChange, onRemove }: GuardFieldsProps) {
+function GuardFields({ guard, onChange }: GuardFieldsProps) {
+  const { metric, kind, value } = guard;
   return (
-    <Group gap="xs" align="flex-end" role="group" aria-label={metricTexts[metric]}>
+    <Group gap="xs" align="flex-end">
       <NativeSelect
         label={texts.metric}
         data={ROLLOUT_METRICS.map((one) => ({ value: one, label: metricTexts[one] }))}
         value={metric}
-        onChange={({ currentTarget }) => {
-          const next = ROLLOUT_METRICS.find((one) => one === currentTarget.value);
-          if (next) onChange({ metric: next });
-        }}
+        onChange={({ currentTarget }) =>
+          onChange({ ...guard, metric: ROLLOUT_METRICS.find((one) => one === currentTarget.value) ?? metric })
+        }
         flex="1 1 160px"
       />
       <NativeSelect
@@ -218,7 +183,7 @@ function GuardFields({ guard: { metric, kind, value }, onChange, onRemove }: Gua
         data={(['maxDrop', 'max'] as const).map((one) => ({ value: one, label: texts.kinds[one] }))}
         value={kind}
         onChange={({ currentTarget }) =>
-          onChange({ kind: currentTarget.value === 'max' ? 'max' : 'maxDrop' })
+          onChange({ ...guard, kind: currentTarget.value === 'max' ? 'max' : 'maxDrop' })
         }
         flex="1 1 140px"
       />
@@ -227,13 +192,10 @@ function GuardFields({ guard: { metric, kind, value }, onChange, onRemove }: Gua
         suffix={metric in texts.units ? ` ${texts.units[metric as keyof typeof texts.units]}` : ''}
         value={value}
         min={0}
-        onChange={(next) => onChange({ value: next })}
+        onChange={(next) => onChange({ ...guard, value: next })}
         required
         flex="1 1 100px"
       />
-      <ActionIcon variant="default" size="input-sm" aria-label={texts.remove} onClick={onRemove}>
-        <Cross2Icon />
-      </ActionIcon>
     </Group>
   );
 }
@@ -241,5 +203,3 @@ function GuardFields({ guard: { metric, kind, value }, onChange, onRemove }: Gua
 function guardOf({ metric, kind, value }: GuardValues) {
   return { metric, [kind]: isShare(metric) ? Number(value) / 100 : Number(value) };
 }
-
-const nextId = (guards: readonly GuardValues[]) => Math.max(-1, ...guards.map(({ id }) => id)) + 1;

@@ -7,9 +7,9 @@ import { ConfirmButton } from '../../../components/ConfirmButton.tsx';
 import { formatDateTime, formatNumber } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { COLON, SEMICOLON, textsIn } from '../../../texts.ts';
-import { isShare, metricTexts, ratesQuery } from '../../insights/insightData.ts';
+import { formatMetric, isShare, metricTexts, ratesQuery } from '../../insights/insightData.ts';
 import { useRefreshAgent } from '../releaseData.ts';
-import { ArmTable, armText } from './ArmTable.tsx';
+import { ArmTable } from './ArmTable.tsx';
 import { type Guard, type Rollout, rolloutQuery, rolloutTexts } from './rolloutData.ts';
 
 const texts = textsIn({
@@ -80,7 +80,11 @@ export function RolloutView({ projectId, rolloutId, mayWrite }: RolloutViewProps
           {texts.since(formatDateTime(startedAt))}
         </Text>
       </Group>
-      <Text size="sm">{rulesOf(rollout, rates?.currency)}</Text>
+      {rulesOf(rollout, rates?.currency).map((rule) => (
+        <Text key={rule} size="sm">
+          {rule}
+        </Text>
+      ))}
       <Decision rollout={rollout} currency={rates?.currency} />
       <ArmTable arms={rollout.arms} currency={rates?.currency} />
       {mayWrite && status === 'running' && <Actions projectId={projectId} rollout={rollout} />}
@@ -89,20 +93,20 @@ export function RolloutView({ projectId, rolloutId, mayWrite }: RolloutViewProps
 }
 
 /** When it is taken back, and when it is good. */
-function rulesOf({ guards, decideAfter, onBad, onGood }: Rollout, currency: string | undefined): string {
+function rulesOf({ guards, decideAfter, onBad, onGood }: Rollout, currency: string | undefined): string[] {
   const limit = ({ metric, maxDrop, max }: Guard) =>
     maxDrop === undefined
-      ? texts.max(metricTexts[metric], armText(metric, max ?? 0, currency))
+      ? texts.max(metricTexts[metric], formatMetric(metric, max ?? 0, currency))
       : texts.drop(metricTexts[metric], pointsText(metric, maxDrop, currency));
   const bad =
     guards.length === 0 ? texts.noGuards : [...guards.map(limit), texts.onBad[onBad]].join(SEMICOLON);
   const good = [texts.good(formatNumber(decideAfter.sessions)), texts.onGood[onGood]].join(SEMICOLON);
-  return `${texts.guards}${COLON}${bad}. ${good}.`;
+  return [texts.guards + COLON + bad, good];
 }
 
 /** A difference: of shares in points. */
 function pointsText(metric: Guard['metric'], value: number, currency: string | undefined): string {
-  return isShare(metric) ? `${formatNumber(100 * value)} %` : armText(metric, value, currency);
+  return isShare(metric) ? `${formatNumber(100 * value)} %` : formatMetric(metric, value, currency);
 }
 
 function Decision({
@@ -124,8 +128,8 @@ function Decision({
         <Text key={metric} size="sm">
           {texts.figure(
             metricTexts[metric],
-            old.value === null ? '–' : armText(metric, old.value, currency),
-            changed.value === null ? '–' : armText(metric, changed.value, currency),
+            old.value === null ? '–' : formatMetric(metric, old.value, currency),
+            changed.value === null ? '–' : formatMetric(metric, changed.value, currency),
           )}
         </Text>
       ))}

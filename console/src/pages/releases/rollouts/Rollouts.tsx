@@ -9,7 +9,7 @@ import { Section } from '../../../components/Section.tsx';
 import { formatDateTime } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { textsIn } from '../../../texts.ts';
-import { type ListedRollout, rolloutsQuery, rolloutTexts } from './rolloutData.ts';
+import { type ListedRollout, rolloutsQuery, rolloutTexts, useRolloutEvents } from './rolloutData.ts';
 
 const RolloutForm = lazyRouteComponent(() => import('./RolloutForm.tsx'), 'RolloutForm');
 const RolloutView = lazyRouteComponent(() => import('./RolloutView.tsx'), 'RolloutView');
@@ -45,6 +45,7 @@ export function Rollouts({ projectId, mayWrite }: { projectId: string; mayWrite:
   const api = useApi();
   const [isOpen, dialog] = useDisclosure();
   const { data, error } = useQuery(rolloutsQuery(api, projectId));
+  useRolloutEvents(projectId);
   if (!data) return error ? <ErrorPage error={error} /> : null;
   const running = data.data.find(({ status }) => status === 'running');
   const past = data.data.filter((one) => one !== running);

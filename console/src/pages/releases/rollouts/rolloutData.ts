@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { type Api, bodyOf } from '../../../api/client.ts';
+import { type LiveEventType, useLiveRefresh } from '../../../api/liveEvents.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { textsIn } from '../../../texts.ts';
 
@@ -11,7 +12,15 @@ export type Guard = ListedRollout['guards'][number];
 export type Figures = NonNullable<ListedRollout['decision']>['figures'][number];
 export type ArmFigure = Figures['old'];
 
+/** Of figures; what is decided is told by live events. */
 const REFRESH_MS = 30_000;
+const EVENTS = [
+  'rollout.started',
+  'rollout.alert',
+  'rollout.promoted',
+  'rollout.rolled_back',
+  'rollout.ended',
+] as const satisfies LiveEventType[];
 const MOST = '50';
 
 /** In the order in which they are shown. */
@@ -74,3 +83,12 @@ export const rolloutQuery = (api: Api, projectId: string, rolloutId: string) =>
       ),
     refetchInterval: REFRESH_MS,
   });
+
+/** Reads rollouts and releases again when one is started or decided, by whatever hand. */
+export function useRolloutEvents(projectId: string): void {
+  useLiveRefresh(projectId, EVENTS, [
+    ['rollouts', projectId],
+    ['releases', projectId],
+    ['agent', projectId],
+  ]);
+}

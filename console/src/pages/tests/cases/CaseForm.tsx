@@ -1,10 +1,9 @@
 import { Input, SegmentedControl, Stack, Switch, Textarea, TextInput, Title } from '@mantine/core';
-
+import { ItemList } from '../../../components/ItemList.tsx';
 import { textsIn } from '../../../texts.ts';
 import type { CaseInput } from '../testData.ts';
 import { AssertionFields, newAssertion } from './AssertionFields.tsx';
 import { PersonaFields, PhoneFields } from './CallerFields.tsx';
-import { ItemList } from './ItemList.tsx';
 import { JsonField } from './JsonField.tsx';
 import { MockFields, newMock } from './MockFields.tsx';
 import { newTurn, TurnFields } from './TurnFields.tsx';

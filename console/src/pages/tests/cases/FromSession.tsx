@@ -1,4 +1,4 @@
-import { Alert, Autocomplete, Button, Modal, Stack, Switch, TextInput } from '@mantine/core';
+import { Autocomplete, Button, Modal, Stack, Switch, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
+import { FormError } from '../../../components/FormError.tsx';
 import { formatDateTime } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
 
@@ -101,11 +102,7 @@ function SessionForm({ projectId }: { projectId: string }) {
         maxLength={128}
       />
       <Switch label={texts.mask} checked={mask} onChange={(event) => setMask(event.currentTarget.checked)} />
-      {error && (
-        <Alert color="red" variant="outline">
-          {error.message}
-        </Alert>
-      )}
+      <FormError error={error} />
       <Button type="submit" loading={isPending} disabled={sessionId.trim() === ''}>
         {texts.create}
       </Button>

@@ -3,6 +3,7 @@ import { CheckCircledIcon, CrossCircledIcon } from '@radix-ui/react-icons';
 import { useRef } from 'react';
 
 import { codeText } from '../../../codes/codeText.ts';
+import { DataTable } from '../../../components/DataTable.tsx';
 import { formatDuration, sentence } from '../../../formats.ts';
 import { locale, textsIn } from '../../../texts.ts';
 import { assertionTexts, endedByTexts } from '../assertionTexts.ts';
@@ -154,26 +155,20 @@ function seenText({ type, seen }: Verdict): string {
 
 function Replay({ turns }: { turns: NonNullable<Play['replay']> }) {
   return (
-    <Table.ScrollContainer minWidth={500}>
-      <Table withTableBorder style={{ overflowWrap: 'anywhere' }}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{texts.said}</Table.Th>
-            <Table.Th>{texts.before}</Table.Th>
-            <Table.Th>{texts.after}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {turns.map(({ turn, said, before, after }) => (
-            <Table.Tr key={turn}>
-              <Table.Td>{said}</Table.Td>
-              <Table.Td>{before}</Table.Td>
-              <Table.Td fw={before === after ? 400 : 600}>{after}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      withTableBorder
+      style={{ overflowWrap: 'anywhere' }}
+      headings={[texts.said, texts.before, texts.after]}
+      minWidth={500}
+    >
+      {turns.map(({ turn, said, before, after }) => (
+        <Table.Tr key={turn}>
+          <Table.Td>{said}</Table.Td>
+          <Table.Td>{before}</Table.Td>
+          <Table.Td fw={before === after ? 400 : 600}>{after}</Table.Td>
+        </Table.Tr>
+      ))}
+    </DataTable>
   );
 }
 

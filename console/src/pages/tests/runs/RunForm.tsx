@@ -1,5 +1,4 @@
 import {
-  Alert,
   Button,
   Input,
   MultiSelect,
@@ -16,6 +15,7 @@ import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
+import { FormError } from '../../../components/FormError.tsx';
 import { formatDateTime } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
 import { type RunInput, useRuns } from '../testData.ts';
@@ -174,11 +174,7 @@ export function RunForm({ projectId, subject }: { projectId: string; subject: Ru
         max={0xffff_ffff}
         allowDecimal={false}
       />
-      {start.error && (
-        <Alert color="red" variant="outline">
-          {start.error.message}
-        </Alert>
-      )}
+      <FormError error={start.error} />
       <Button type="submit" loading={start.isPending}>
         {texts.start}
       </Button>

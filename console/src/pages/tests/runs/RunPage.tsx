@@ -1,10 +1,11 @@
-import { Alert, Button, Group, List, Loader, Paper, Progress, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, List, Loader, Paper, Progress, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import { codeText } from '../../../codes/codeText.ts';
+import { FormError } from '../../../components/FormError.tsx';
 import { formatDateTime, formatTook } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { PageLink } from '../../../layout/links.tsx';
@@ -149,11 +150,7 @@ function RunActions({ run: { id: testRunId, projectId, endedAt } }: { run: TestR
       <Button variant="default" component="a" href={`${reports}/junit`} target="_blank" rel="noreferrer">
         {texts.junit}
       </Button>
-      {cancel.error && (
-        <Alert color="red" variant="outline">
-          {cancel.error.message}
-        </Alert>
-      )}
+      <FormError error={cancel.error} />
     </Group>
   );
 }

@@ -1,4 +1,5 @@
 import { type Phrase, phraseIn } from '../../../api/phrases.ts';
+import { resultReasonZh } from '../../../codes/resultReasonsZh.ts';
 
 /** Of plays, whose API gives no code. */
 const PLAY_ERRORS: readonly Phrase[] = [
@@ -19,18 +20,6 @@ const SIMULATED: readonly Phrase[] = [
   [/^A person asked for no more calls$/, '接聽者要求不再來電'],
   [/^An answering machine answered$/, '答錄機接聽'],
   [/^No call was placed$/, '未撥出電話'],
-];
-
-/** Of the model of rehearsals. */
-const RULE_VERDICTS: readonly Phrase[] = [
-  [
-    /^judged by rule: of (\d+) words sought, the talk has 0 \(none\)$/,
-    '依規則判定：尋找的 $1 個字詞，對話都沒有',
-  ],
-  [
-    /^judged by rule: of (\d+) words sought, the talk has (\d+) \((.*)\)$/s,
-    '依規則判定：尋找的 $1 個字詞中，對話有 $2 個（$3）',
-  ],
 ];
 
 interface Verdict {
@@ -63,7 +52,7 @@ export function verdictReasonZh({ type, passed, seen, turn, reason = '' }: Verdi
     case 'outcome':
       return simulatedZh(reason);
     case 'judge':
-      return phraseIn(RULE_VERDICTS, reason) ?? reason;
+      return resultReasonZh(reason);
     default:
       return reason;
   }

@@ -1,10 +1,11 @@
-import { Alert, Button, Group, Loader, Paper, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Loader, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
+import { FormError } from '../../../components/FormError.tsx';
 import { formatNumber } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { PageLink } from '../../../layout/links.tsx';
@@ -104,11 +105,7 @@ function CreateSuite({ projectId }: { projectId: string }) {
           {texts.create}
         </Button>
       </Group>
-      {error && (
-        <Alert color="red" variant="outline">
-          {error.message}
-        </Alert>
-      )}
+      <FormError error={error} />
     </Stack>
   );
 }

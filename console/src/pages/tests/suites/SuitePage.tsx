@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Group, Loader, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Checkbox, Group, Loader, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react';
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import { ConfirmButton } from '../../../components/ConfirmButton.tsx';
+import { FormError } from '../../../components/FormError.tsx';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { ButtonLink, PageLink } from '../../../layout/links.tsx';
 import { useScope } from '../../../session/session.ts';
@@ -135,11 +136,7 @@ function EditSuite({ suite, cases }: { suite: TestSuite; cases: readonly TestCas
               ))}
             </Stack>
           </Checkbox.Group>
-          {save.error && (
-            <Alert color="red" variant="outline">
-              {save.error.message}
-            </Alert>
-          )}
+          <FormError error={save.error} />
           {mayWrite && (
             <Group>
               <Button type="submit" loading={save.isPending} disabled={!isChanged || name.trim() === ''}>

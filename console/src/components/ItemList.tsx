@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { ArrowDownIcon, ArrowUpIcon, Cross2Icon, PlusIcon } from '@radix-ui/react-icons';
 import { type ReactNode, useRef, useState } from 'react';
 
-import { textsIn } from '../../../texts.ts';
+import { textsIn } from '../texts.ts';
 
 const texts = textsIn({
   en: {
