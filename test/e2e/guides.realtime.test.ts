@@ -96,6 +96,8 @@ describe('Each command of the guide prints what the guide shows:', { timeout: TI
     'connect-a-trunk.md',
     'connect-a-pbx.md',
     'results.md',
+    'change-an-agent.md',
+    'watch-an-agent.md',
     'bring-your-own-bot.md',
     'recordings.md',
     'documents.md',
