@@ -5,6 +5,7 @@ import { readJsonPath } from '../../agents/testSuites/jsonPath.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { parseArguments } from '../../engine/tools/toolRunner.ts';
 import type { Exchange, Observation } from '../play/observation.ts';
+import { type Remark, remark } from './remark.ts';
 import type { Verdict } from './verdict.ts';
 import { indexOfWords, wordsIn } from './words.ts';
 
@@ -93,13 +94,13 @@ function decide(
     case 'ended_by':
       return { passed: endedBy === assertion.value, seen: endedBy };
     case 'max_latency_ms':
-      return slowest(exchanges, ({ latencyMs }) => latencyMs, assertion.value, 'the agent said nothing');
+      return slowest(exchanges, ({ latencyMs }) => latencyMs, assertion.value, remark('silent'));
     case 'interrupted_within_ms':
       return slowest(
         exchanges.map((exchange) => ({ ...exchange, ...atInterruption(exchange) })),
         ({ stoppedWithinMs }) => stoppedWithinMs,
         assertion.value,
-        'the agent was not interrupted',
+        remark('not_interrupted'),
       );
   }
 }
@@ -111,7 +112,7 @@ function presence(
 ): Found {
   const found = exchanges.find(({ agent }) => holds(agent, value));
   if (found) return { passed: true, seen: found.agent, ...placeOf(found) };
-  return { passed: false, seen: wordsOf(exchanges), reason: `the agent did not say “${value}”` };
+  return { passed: false, seen: wordsOf(exchanges), reason: remark('not_said', value) };
 }
 
 function absence(
@@ -121,7 +122,7 @@ function absence(
 ): Found {
   const found = exchanges.find(({ agent }) => holds(agent, value));
   if (!found) return { passed: true, seen: wordsOf(exchanges) };
-  return { passed: false, seen: found.agent, ...placeOf(found), reason: `the agent said “${value}”` };
+  return { passed: false, seen: found.agent, ...placeOf(found), reason: remark('said', value) };
 }
 
 function saidInOrder({ values }: Of<'said_in_order'>, exchanges: readonly Exchange[]): Found {
@@ -137,7 +138,7 @@ function saidInOrder({ values }: Of<'said_in_order'>, exchanges: readonly Exchan
         passed: false,
         seen: wordsOf(exchanges),
         ...(last ? placeOf(last) : {}),
-        reason: `“${value}” was not said${from > 0 ? ' after the ones before it' : ''}`,
+        reason: remark(from > 0 ? 'next_not_said' : 'first_not_said', value),
       };
     last = owners[at]?.exchange;
     from = at + wanted.length;
@@ -191,7 +192,7 @@ function calledWith(assertion: Of<'tool_called_with'>, exchanges: readonly Excha
   const ofTool = calls.filter(({ name }) => name === assertion.name);
   const found = ofTool.find((call) => includes(call.arguments, assertion.arguments));
   if (found) return { passed: true, seen: found.arguments, ...placeOf(found.exchange) };
-  const reason = ofTool.length === 0 ? `${assertion.name} was not called` : 'it was called with others';
+  const reason = ofTool.length === 0 ? remark('not_called', assertion.name) : remark('other_arguments');
   return { passed: false, seen: ofTool.map((call) => call.arguments), reason };
 }
 
@@ -209,7 +210,7 @@ function slowest(
   exchanges: readonly Exchange[],
   read: (exchange: Exchange) => number | undefined,
   limit: number,
-  reason: string,
+  reason: Remark,
 ): Found {
   let worst: Exchange | undefined;
   for (const exchange of exchanges)

@@ -5,6 +5,7 @@ import { UsageMeter } from '../../engine/turn/turnContext.ts';
 import type { ChatMessage } from '../../models/ports/chatMessage.ts';
 import type { Observation } from '../play/observation.ts';
 import type { PersonaModel } from '../play/persona.ts';
+import { type Remark, remark } from './remark.ts';
 import type { Verdict } from './verdict.ts';
 
 const CRITERION = 'verdict';
@@ -38,13 +39,14 @@ export async function askJudge(
       judgeAnswer,
     );
     const [verdict] = results;
-    return { passed: verdict?.passed ?? false, reason: verdict?.reason ?? 'The model gave no verdict.' };
+    return { passed: verdict?.passed ?? false, reason: verdict?.reason };
   };
   const given = await Promise.all(Array.from({ length: votes }, (_, vote) => ask(vote)));
   const inFavor = given.filter(({ passed }) => passed).length;
   const passed = inFavor * 2 > votes;
-  const reasons = given.filter((vote) => vote.passed === passed).map(({ reason }) => reason);
-  return { passed, seen: `${inFavor} of ${votes} in favor`, reason: [...new Set(reasons)].join(' ') };
+  const reasons = given.flatMap((vote) => (vote.passed === passed && vote.reason) || []);
+  const reason: Remark = [...new Set(reasons)].join(' ') || remark('no_verdict');
+  return { passed, seen: remark('votes', `${inFavor}`, `${votes}`), reason };
 }
 
 function conversation(exchanges: Observation['exchanges']): ChatMessage[] {

@@ -67,9 +67,12 @@ export async function openLine(deps: LineDeps, call: TestCall, signal: AbortSign
 
 /** The call was not answered. */
 export class LineRefusedError extends CallwayError {
+  readonly how: string;
+
   constructor({ outcome, sip }: LegEnd) {
     const how = sip ? `${sip.code} ${sip.reason}` : outcome;
     super('unavailable', 'test_call_refused', `The simulated caller’s call was not answered: ${how}`);
+    this.how = how;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Call } from '../../calls/call.ts';
 import { attemptEnd } from '../../campaigns/attempt.ts';
+import { remark } from '../assertions/remark.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import type { CallerAction, PlayChannel } from '../play/channel.ts';
 import type { Exchange } from '../play/observation.ts';
@@ -59,12 +60,6 @@ export function judgeContact(callee: Callee, call: Call | undefined, hasOptedOut
 }
 
 function verdictOf(callee: Callee, outcome: RehearsalOutcome): Verdict {
-  const simulated = isAnswering(callee) ? SIMULATED[callee] : 'No call was placed';
-  return { type: 'outcome', passed: outcome === callee, seen: outcome, reason: simulated };
+  const reason = remark(isAnswering(callee) ? callee : 'no_call');
+  return { type: 'outcome', passed: outcome === callee, seen: outcome, reason };
 }
-
-const SIMULATED = {
-  answered: 'A person answered',
-  opt_out: 'A person asked for no more calls',
-  machine: 'An answering machine answered',
-} as const;

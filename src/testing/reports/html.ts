@@ -1,8 +1,10 @@
 import { buffer } from 'node:stream/consumers';
 import type { RecordingStore } from '../../calls/recording/recordingStore.ts';
+import { type Remark, type ReportLocale, remarkText } from '../assertions/remark.ts';
+import type { Verdict } from '../assertions/verdict.ts';
 import type { Play, PlayedCase, TestRun } from '../runs/testRun.ts';
 import type { PlayResult, RunDetail } from '../runs/testRunStore.ts';
-import { HTML_TEXTS, type ReportLocale } from './htmlTexts.ts';
+import { HTML_TEXTS } from './htmlTexts.ts';
 import { reportText, shownValue } from './reportText.ts';
 
 /** Plays whose words are shown; the API has the others. */
@@ -62,7 +64,7 @@ ${latencyPlot(texts, latencies)}
 `;
   if (unsuccessful.length > 0) yield `<h2>${texts.unsuccessful}</h2>\n`;
   for (const shown of unsuccessful.slice(0, MAX_SHOWN_PLAYS))
-    yield playSection(texts, shown, await player(shown));
+    yield playSection(locale, shown, await player(shown));
   if (unsuccessful.length > MAX_SHOWN_PLAYS)
     yield `<p>${texts.more(unsuccessful.length - MAX_SHOWN_PLAYS)}</p>\n`;
   if (recorded.length > 0) yield `<h2>${texts.recorded}</h2>\n`;
@@ -128,14 +130,16 @@ function shownMs(value: number | null): string {
   return value === null ? '' : `${Math.round(value)} ms`;
 }
 
-function playSection(texts: Texts, { one, play, result }: ShownPlay, player: string): string {
-  const failures = play.assertions.filter(({ passed }) => !passed);
+function playSection(locale: ReportLocale, { one, play, result }: ShownPlay, player: string): string {
+  const texts = HTML_TEXTS[locale];
+  const { error, verdicts = [], transcript = [] } = result ?? {};
+  const failures = verdicts.filter(({ passed }) => !passed);
   return `<section><h3>${reportText(one.name)} (${placeOf(texts, { one, play })}, ${texts.seed(play.seed)})</h3>
-${play.error === undefined ? '' : `<p class="error">${reportText(texts.said(play.error))}</p>`}
-<ul>${failures.map((failure) => failureItem(texts, failure)).join('')}</ul>
+${error === undefined ? '' : `<p class="error">${reportText(remarkText(error, locale))}</p>`}
+<ul>${failures.map((failure) => failureItem(locale, failure)).join('')}</ul>
 ${player}
 ${(play.replay ?? []).map(({ said, before, after }) => `<p class="caller">${reportText(said)}</p><table><tr><th>${texts.before}</th><th>${texts.now}</th></tr><tr><td>${reportText(before)}</td><td>${reportText(after)}</td></tr></table>`).join('')}
-${(result?.transcript ?? []).map(({ caller, agent }) => `${caller === undefined ? '' : `<p class="caller">${reportText(caller)}</p>`}${agent === '' ? '' : `<p class="agent">${reportText(agent)}</p>`}`).join('')}
+${transcript.map(({ caller, agent }) => `${caller === undefined ? '' : `<p class="caller">${reportText(caller)}</p>`}${agent === '' ? '' : `<p class="agent">${reportText(agent)}</p>`}`).join('')}
 </section>
 `;
 }
@@ -144,11 +148,14 @@ function placeOf(texts: Texts, { one, play }: Pick<ShownPlay, 'one' | 'play'>): 
   return texts.part(play.index + 1, one.runs.length);
 }
 
-function failureItem(texts: Texts, { type, seen, turn, atMs, reason }: Play['assertions'][number]): string {
+function failureItem(locale: ReportLocale, { type, seen, turn, atMs, reason }: Verdict): string {
+  const texts = HTML_TEXTS[locale];
   const place = turn === undefined ? '' : `, ${texts.turn(turn)}`;
   const time = atMs === undefined ? '' : `, ${texts.seconds((atMs / 1000).toFixed(1))}`;
-  const why = reason === undefined ? '' : `${texts.colon}${reportText(texts.said(reason))}`;
-  return `<li><strong>${type}</strong>${place}${time}${why}<br>${texts.seen}${texts.colon}<code>${reportText(type === 'judge' ? texts.said(shownValue(seen)) : shownValue(seen))}</code></li>`;
+  const why =
+    reason === undefined ? '' : `${texts.colon}${reportText(texts.said(remarkText(reason, locale)))}`;
+  const shown = type === 'judge' ? remarkText(seen as Remark, locale) : shownValue(seen);
+  return `<li><strong>${type}</strong>${place}${time}${why}<br>${texts.seen}${texts.colon}<code>${reportText(shown)}</code></li>`;
 }
 
 /** A histogram of all answers. */

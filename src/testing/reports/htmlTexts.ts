@@ -1,8 +1,5 @@
+import type { ReportLocale } from '../assertions/remark.ts';
 import type { CaseStatus, RunStatus, TestRun } from '../runs/testRun.ts';
-
-/** Languages of the HTML report, by how browsers name them. The first one is the default. */
-export const REPORT_LOCALES = ['en', 'zh-TW'] as const;
-export type ReportLocale = (typeof REPORT_LOCALES)[number];
 
 interface HtmlTexts {
   readonly statuses: Readonly<Record<RunStatus | CaseStatus, string>>;
@@ -30,39 +27,12 @@ interface HtmlTexts {
   readonly unreadable: string;
   readonly latency: string;
   readonly latencyOf: (answers: number, highestMs: number) => string;
-  /** Translates the service's words about an assertion or a play. The words of models and callers stay. */
+  /** Translates a reason of the offline model. The words of other models stay. */
   readonly said: (text: string) => string;
 }
 
-/** The product's own sentences in a run's results. @see verdict.ts */
-const SAID_ZH: readonly (readonly [pattern: RegExp, text: string])[] = [
-  [/^the agent did not say “(.*)”$/s, '代理沒有說「$1」'],
-  [/^the agent said “(.*)”$/s, '代理說了「$1」'],
-  [/^“(.*)” was not said after the ones before it$/s, '在前面的話之後沒有說「$1」'],
-  [/^“(.*)” was not said$/s, '沒有說「$1」'],
-  [/^(\S+) was not called$/, '未呼叫 $1'],
-  [/^it was called with others$/, '以其他引數呼叫了工具'],
-  [/^the agent said nothing$/, '代理沒有說話'],
-  [/^A person answered$/, '有人接聽'],
-  [/^A person asked for no more calls$/, '接聽者要求不再來電'],
-  [/^An answering machine answered$/, '答錄機接聽'],
-  [/^No call was placed$/, '未撥出電話'],
-  [/^the agent was not interrupted$/, '代理沒有被打斷'],
-  [/^The model gave no verdict\.$/, '模型沒有作出判定。'],
-  [
-    /^judged by rule: of (\d+) words sought, the talk has 0 \(none\)$/,
-    '依規則判定：尋找的 $1 個字詞，對話都沒有',
-  ],
-  [
-    /^judged by rule: of (\d+) words sought, the talk has (\d+) \((.*)\)$/s,
-    '依規則判定：尋找的 $1 個字詞中，對話有 $2 個（$3）',
-  ],
-  [/^(\d+) of (\d+) in favor$/, '$2 票中有 $1 票贊成'],
-  [/^The run was canceled$/, '測試執行已取消'],
-  [/^Internal error$/, '服務發生內部錯誤'],
-  [/^It took longer than (\d+) minutes$/, '執行超過 $1 分鐘'],
-  [/^The simulated caller’s call was not answered: (.*)$/, '模擬來電未被接聽：$1'],
-];
+/** The words of the offline model, which judges by rule. */
+const RULE_VERDICT = /^judged by rule: of (\d+) words sought, the talk has (\d+) \((.*)\)$/s;
 
 export const HTML_TEXTS: Readonly<Record<ReportLocale, HtmlTexts>> = {
   en: {
@@ -133,9 +103,11 @@ export const HTML_TEXTS: Readonly<Record<ReportLocale, HtmlTexts>> = {
     unreadable: '無法讀取錄音。',
     latency: '回應時間',
     latencyOf: (answers, highestMs) => `${answers} 次回應的時間，0 至 ${highestMs} 毫秒`,
-    said: (text) => {
-      const known = SAID_ZH.find(([pattern]) => pattern.test(text));
-      return known ? text.replace(...known) : text;
-    },
+    said: (text) =>
+      text.replace(RULE_VERDICT, (_, sought, found, words) =>
+        found === '0'
+          ? `依規則判定：尋找的 ${sought} 個字詞，對話都沒有`
+          : `依規則判定：尋找的 ${sought} 個字詞中，對話有 ${found} 個（${words}）`,
+      ),
   },
 };

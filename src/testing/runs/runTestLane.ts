@@ -5,6 +5,7 @@ import type { Clock } from '../../base/values/clock.ts';
 import type { MakeId } from '../../base/values/ids.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { Again, ClaimedWork } from '../../work/work.ts';
+import { type Remark, remark } from '../assertions/remark.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import { LineRefusedError } from '../phone/line.ts';
 import type { Played, PlayRequest } from '../play/runPlay.ts';
@@ -146,7 +147,7 @@ async function attemptPlay(
       status: 'error',
       result: {
         ...(isCalled && !(error instanceof LineRefusedError) ? { sessionId } : {}),
-        error: messageOf(reason),
+        error: remarkOf(reason),
         verdicts: [],
         latenciesMs: [],
         transcript: [],
@@ -202,22 +203,25 @@ function shareOf(characters: number, texts: number): number {
 function cutVerdict(verdict: Verdict, most: number): Verdict {
   const { seen, reason } = verdict;
   const text = typeof seen === 'string' ? seen : JSON.stringify(seen ?? null);
-  return {
-    ...verdict,
-    seen: text.length <= most ? (seen ?? null) : cut(text, most),
-    ...(reason === undefined ? {} : { reason: cut(reason, most) }),
-  };
+  const said = verdict.type === 'judge' || text.length <= most ? (seen ?? null) : cut(text, most);
+  return { ...verdict, seen: said, reason: reason && cutRemark(reason, most) };
+}
+
+function cutRemark(said: Remark, most: number): Remark {
+  if (typeof said === 'string') return cut(said, most);
+  return { ...said, values: said.values.map((value) => cut(value, most)) };
 }
 
 function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
-function messageOf(error: unknown): string {
+function remarkOf(error: unknown): Remark {
+  if (error instanceof PlayTimeoutError) return remark('timeout', `${MAX_PLAY_MS / 60_000}`);
+  if (error instanceof LineRefusedError) return remark('refused', error.how);
   if (error instanceof CallwayError) return error.message;
-  return error instanceof Error && error.message === 'the run was canceled'
-    ? 'The run was canceled'
-    : 'Internal error';
+  const isCanceled = error instanceof Error && error.message === 'the run was canceled';
+  return remark(isCanceled ? 'canceled' : 'internal_error');
 }
 
 function isoNow(clock: Clock): string {

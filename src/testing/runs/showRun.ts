@@ -1,4 +1,5 @@
 import { toReleaseName } from '../../base/values/releaseName.ts';
+import { type Remark, remarkText } from '../assertions/remark.ts';
 import { REHEARSAL_OUTCOMES, type RehearsalOutcome } from '../rehearsal/callee.ts';
 import type { CaseStatus, Play, PlayedCase, PlayStatus, Summary, TestRun } from './testRun.ts';
 import type { RunDetail, StoredPlay } from './testRunStore.ts';
@@ -96,10 +97,12 @@ function showPlay(
     status,
     sessionId,
     ...(recordingKey === undefined || !recordingUrl ? {} : { recordingUrl: recordingUrl(recordingKey) }),
-    error,
-    assertions: verdicts.map((verdict) => ({
+    error: error && remarkText(error),
+    assertions: verdicts.map(({ type, seen, reason, ...verdict }) => ({
       ...verdict,
-      seen: verdict.seen as Play['assertions'][number]['seen'],
+      type,
+      seen: type === 'judge' ? remarkText(seen as Remark) : (seen as Play['assertions'][number]['seen']),
+      reason: reason && remarkText(reason),
     })),
     ...(replay ? { replay: [...replay] } : {}),
   };

@@ -1,6 +1,7 @@
 import type { TestCase } from '../../agents/testSuites/testCase.ts';
 import type { Page, PageOf } from '../../base/values/page.ts';
 import type { Channel } from '../../engine/session/session.ts';
+import type { Remark } from '../assertions/remark.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import type { PlayedSession } from '../play/testSessions.ts';
 import type { Callee, RehearsalOutcome } from '../rehearsal/callee.ts';
@@ -11,7 +12,7 @@ export interface PlayResult {
   /** The key of the call's recording; undefined for a chat. */
   readonly recordingKey?: string;
   /** The reason for which it could not be played. */
-  readonly error?: string;
+  readonly error?: Remark;
   readonly verdicts: readonly Verdict[];
   /** The latencies of the agent's answers. */
   readonly latenciesMs: readonly number[];

@@ -9,6 +9,7 @@ import { ComputeShares } from '../../../src/base/async/computeShares.ts';
 import { uuidV7 } from '../../../src/base/values/ids.ts';
 import type { GuardedHttpClient } from '../../../src/http/client.ts';
 import type { ChatRequest } from '../../../src/models/ports/chatModel.ts';
+import { remark } from '../../../src/testing/assertions/remark.ts';
 import { playChat } from '../../../src/testing/play/playChat.ts';
 import type { Played } from '../../../src/testing/play/runPlay.ts';
 import { nodeOf, type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
@@ -452,8 +453,8 @@ describe('A play', () => {
   });
 
   test.each([
-    [[true, false, true], true, '2 of 3 in favor'],
-    [[false, true, false], false, '1 of 3 in favor'],
+    [[true, false, true], true, remark('votes', '2', '3')],
+    [[false, true, false], false, remark('votes', '1', '3')],
   ])('asks a judge three times, and takes the majority: %j', async (votes, passed, seen) => {
     let vote = 0;
     const answer: Answer = ({ purpose }) =>

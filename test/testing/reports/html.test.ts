@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { RecordingStore } from '../../../src/calls/recording/recordingStore.ts';
+import { remark } from '../../../src/testing/assertions/remark.ts';
 import { type HtmlReportOptions, htmlReport } from '../../../src/testing/reports/html.ts';
 import { showRun } from '../../../src/testing/runs/showRun.ts';
 import type { PlayStatus } from '../../../src/testing/runs/testRun.ts';
@@ -102,23 +103,33 @@ test('The HTML report is complete when recordings are missing or unreadable', as
   expect(page).toContain('</body></html>');
 });
 
-test('The HTML report is in Chinese where it is asked for; what models and callers said stays', async () => {
+test('The HTML report is in Chinese where it is asked for, the API in English; what models and callers said stays', async () => {
   const detail = runOf({ wordy: 'failed', late: 'error', good: 'passed' });
   const [judged, late] = detail.plays;
   if (!judged?.result || !late?.result) throw new Error('a play has no result');
+  const RULE_REASON = 'judged by rule: of 3 words sought, the talk has 1 (song)';
   const verdicts = [
-    { type: 'contains', passed: false, seen: 'Bye', turn: 1, reason: 'the agent did not say “Hi”' },
-    { type: 'judge', passed: false, seen: '0 of 3 in favor', atMs: 1500, reason: 'It was rude.' },
+    { type: 'contains', passed: false, seen: 'Bye', turn: 1, reason: remark('not_said', 'Hi') },
+    { type: 'judge', passed: false, seen: remark('votes', '0', '3'), atMs: 1500, reason: 'It was rude.' },
+    { type: 'judge', passed: false, seen: remark('votes', '0', '1'), reason: RULE_REASON },
   ];
   Object.assign(judged.result, { verdicts, latenciesMs: [120, 240] });
-  Object.assign(late.result, { error: 'It took longer than 10 minutes' });
+  Object.assign(late.result, { error: remark('timeout', '10') });
 
   const page = await reportOf(detail, named, { locale: 'zh-TW', maxAudioBytes: 0 });
+  const shown = showRun(detail).cases.flatMap(({ runs }) => runs);
+  expect(shown.flatMap(({ assertions }) => assertions.map(({ seen, reason }) => [seen, reason]))).toEqual([
+    ['Bye', 'the agent did not say “Hi”'],
+    ['0 of 3 in favor', 'It was rude.'],
+    ['0 of 1 in favor', RULE_REASON],
+  ]);
+  expect(shown.map(({ error }) => error)).toEqual([undefined, 'It took longer than 10 minutes', undefined]);
 
   expect(page).toContain('<html lang="zh-TW">');
   expect(page).toContain('開始於 2026/1/1');
   expect(page).toContain('代理沒有說「Hi」');
   expect(page).toContain('3 票中有 0 票贊成');
+  expect(page).toContain('尋找的 3 個字詞中，對話有 1 個（song）');
   expect(page).toContain('執行超過 10 分鐘');
   const words = page.replace(/<style>.*<\/style>/s, '').replaceAll(/<[^>]*>/g, ' ');
   expect([...new Set(words.match(/[a-z]{2,}/gi))].toSorted()).toEqual([
@@ -133,6 +144,7 @@ test('The HTML report is in Chinese where it is asked for; what models and calle
     'late',
     'ms',
     'rude',
+    'song',
     'was',
     'wordy',
   ]);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { remark } from '../../../src/testing/assertions/remark.ts';
 import type { Played } from '../../../src/testing/play/runPlay.ts';
 import { runTestLane, type TestLaneDeps } from '../../../src/testing/runs/runTestLane.ts';
 import type { ClaimedPlay, PlayResult, TestRunStore } from '../../../src/testing/runs/testRunStore.ts';
@@ -127,8 +128,8 @@ describe('A test lane', () => {
   });
 
   test.each([
-    ['the run is canceled', 1_000, 'The run was canceled'],
-    ['it takes too long', 600_000, 'It took longer than 10 minutes'],
+    ['the run is canceled', 1_000, remark('canceled')],
+    ['it takes too long', 600_000, remark('timeout', '10')],
   ])('stops a play when %s', async (_why, afterMs, error) => {
     const { run, saved, clock, state } = job(1, endless);
     state.isCanceled = afterMs === 1_000;
@@ -156,7 +157,7 @@ describe('A test lane', () => {
 
     await run();
 
-    expect(saved).toMatchObject([{ status: 'error', result: { error: 'Internal error' } }]);
+    expect(saved).toMatchObject([{ status: 'error', result: { error: remark('internal_error') } }]);
     expect(events).toContain('test case not played');
   });
 });
