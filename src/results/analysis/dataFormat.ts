@@ -111,9 +111,17 @@ function strictKind(schema: JsonSchema): JsonSchema | undefined {
 }
 
 function strictAlternatives(schema: JsonSchema, alternatives: readonly unknown[]): JsonSchema | undefined {
-  const anyOf = alternatives.map((one) => strictValue(recordOf(one)));
-  const isPlain = hasOnly(schema, KNOWN_BESIDE) && anyOf.every((one) => one !== undefined);
-  return isPlain ? { description: schema.description, anyOf } : undefined;
+  const known = alternatives.map((one) => strictValue(recordOf(one)));
+  const anyOf = known.filter((one) => one !== undefined);
+  if (!hasOnly(schema, KNOWN_BESIDE) || anyOf.length < known.length) return undefined;
+  const { description } = schema;
+  const types = [...new Set(anyOf.flatMap(({ type }) => type))];
+  return anyOf.every(isOnlyType) ? { type: types, description } : { description, anyOf };
+}
+
+/** Whether it says no more than of which scalar type a value is. */
+function isOnlyType({ type, description, ...more }: JsonSchema): boolean {
+  return isScalar(type) && description === undefined && Object.keys(more).length === 0;
 }
 
 function strictObject(schema: JsonSchema): JsonSchema | undefined {

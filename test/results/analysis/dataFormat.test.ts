@@ -42,9 +42,16 @@ describe('A schema for structured outputs', () => {
     ],
     // As pydantic writes Optional[str], and OpenAPI 3.0 a field that may be null.
     [
+      'takes alternative types as a list of them',
+      { title: 'Name', default: null, anyOf: [{ type: 'string', maxLength: 9 }, { type: 'null' }] },
+      { type: ['string', 'null'] },
+    ],
+    [
       'takes alternatives',
-      { title: 'Name', default: null, anyOf: [{ type: 'string' }, { type: 'integer' }] },
-      { anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'null' }] },
+      { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'integer' } }] },
+      {
+        anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'integer' } }, { type: 'null' }],
+      },
     ],
     [
       'takes alternatives of which one holds',
