@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { toSessionUsage } from '../../src/agents/cost/usage.ts';
+import { chatAmounts, modelUsages, toSessionUsage } from '../../src/agents/cost/usage.ts';
 import { type ContractProject, contractRig } from './support.ts';
 
 const rig = contractRig();
@@ -9,6 +9,8 @@ beforeEach(async () => {
   project = await rig.project();
 });
 
+/** What is known of a model whose endpoint tells no tokens. */
+const UNTOLD = chatAmounts('scripted-1', {});
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const MILLISECONDS = expect.any(Number);
 
@@ -49,7 +51,7 @@ test('session.finalized tells the session, its variables and each message with i
     endedAt: TIME,
     durationMs: MILLISECONDS,
     missingVariables: [],
-    usage: toSessionUsage({}),
+    usage: toSessionUsage(UNTOLD),
     cost: null,
     variables: expect.objectContaining({ tier: 'gold' }),
     messages: [
@@ -60,11 +62,13 @@ test('session.finalized tells the session, its variables and each message with i
         at: TIME,
         nodeId: 'start',
         tool_calls: [{ id, type: 'function', function: { name: 'look_up', arguments: '{"id":7}' } }],
+        usage: modelUsages(UNTOLD),
       },
       { role: 'tool', content: 'found', at: TIME, tool_call_id: id, name: 'look_up' },
       {
         ...{ role: 'assistant', content: 'Hello.', at: TIME, nodeId: 'start', latencyMs: MILLISECONDS },
         latencyDetails: { modelMs: MILLISECONDS },
+        usage: modelUsages(UNTOLD),
       },
     ],
   });

@@ -17,7 +17,9 @@ const tokenFields = {
   cachedInputTokens: tokens.describe('The part of `inputTokens` that the endpoint had cached.'),
 };
 export const modelUsage = z.object({
-  model: z.string().describe('The model that answered, by its own name.'),
+  model: z
+    .string()
+    .describe('The model that answered, by its own name. It has no tokens where its endpoint tells none.'),
   ...tokenFields,
 });
 export type ModelUsage = z.infer<typeof modelUsage>;
