@@ -147,7 +147,7 @@ async function fill(to: Database, sessions: number): Promise<string> {
     await addChanges(to, rollupChanges(recounts));
   }
   await to.query(
-    'VACUUM ANALYZE insight_sessions, insight_latencies, insight_nodes, insight_edges, insight_dimensions',
+    'VACUUM ANALYZE insight_sessions, insight_latencies, insight_outcome_latencies, insight_nodes, insight_edges, insight_dimensions',
   );
   return projectId;
 }

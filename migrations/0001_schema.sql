@@ -1105,7 +1105,8 @@ CREATE TABLE insight_sessions (
   PRIMARY KEY (project_id, span, at, dimensions)
 );
 
--- Turns by latency, in buckets of LATENCY_BUCKETS.
+-- Turns by latency, in buckets of LATENCY_BUCKETS: the whole and its parts without the outcomes of sessions, and the whole with
+-- them, of which there are many more combinations.
 CREATE TABLE insight_latencies (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
   span text NOT NULL CHECK (span IN ('hour', 'day')),
@@ -1115,6 +1116,16 @@ CREATE TABLE insight_latencies (
   turns integer NOT NULL,
   buckets vector(96) NOT NULL,
   PRIMARY KEY (project_id, part, span, at, dimensions)
+);
+
+CREATE TABLE insight_outcome_latencies (
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  span text NOT NULL CHECK (span IN ('hour', 'day')),
+  at timestamptz NOT NULL,
+  dimensions uuid NOT NULL,
+  turns integer NOT NULL,
+  buckets vector(96) NOT NULL,
+  PRIMARY KEY (project_id, span, at, dimensions)
 );
 
 -- Criteria on which both the judge and a person gave a verdict: how many, on how many both agree, and how many are met as the

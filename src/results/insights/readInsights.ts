@@ -28,11 +28,11 @@ interface InsightSeries {
   /** It sums up the groups that have no series of their own. */
   readonly isOther?: true;
   /** In order of time; a time with nothing to count has none. */
-  readonly points: readonly (InsightFigure & { readonly at: string })[];
+  readonly points: (InsightFigure & { readonly at: string })[];
 }
 
 export interface Insights {
-  readonly series: readonly InsightSeries[];
+  readonly series: InsightSeries[];
   readonly total: InsightFigure;
 }
 

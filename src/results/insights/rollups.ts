@@ -1,21 +1,10 @@
 import { DAY_MS, HOUR_MS } from '../../base/values/clock.ts';
 import { partsOf } from '../rollouts/armSums.ts';
 import { type Buckets, type Histogram, LATENCY_BUCKETS, STAY_BUCKETS } from './histogram.ts';
-import {
-  type Counted,
-  type Dimensions,
-  dimensionsId,
-  type LatencyPart,
-  ofWay,
-  SUMS,
-  withoutOutcome,
-} from './sessionFacts.ts';
+import { type Counted, type Dimensions, dimensionsId, ofWay, SUMS, withoutOutcome } from './sessionFacts.ts';
 
 /** The spans of time over which sums are kept. */
 const SPANS = { hour: HOUR_MS, day: DAY_MS } as const;
-
-/** The whole latency by all dimensions; its parts, and the whole once more, by those that are no outcomes. */
-export const WHOLE_BY_OUTCOME = 'byOutcome';
 
 type Row = Readonly<Record<string, string | number | readonly number[]>>;
 
@@ -27,7 +16,10 @@ export interface RollupChanges {
     readonly value: Dimensions;
   }[];
   readonly sessions: readonly Row[];
+  /** Parts and the whole, by the dimensions that are no outcomes. */
   readonly latencies: readonly Row[];
+  /** The whole, by all dimensions. */
+  readonly outcomeLatencies: readonly Row[];
   readonly judgements: readonly Row[];
   readonly arms: readonly Row[];
   readonly nodes: readonly Row[];
@@ -57,6 +49,7 @@ class Changes {
   readonly #dimensions = new Map<string, RollupChanges['dimensions'][number]>();
   readonly #sessions = new Sums();
   readonly #latencies = new Sums();
+  readonly #outcomeLatencies = new Sums();
   readonly #judgements = new Sums();
   readonly #arms = new Sums();
   readonly #nodes = new Sums();
@@ -71,15 +64,16 @@ class Changes {
       const at = beginning(atMs, lengthMs);
       const sums = SUMS.map((name) => [columnOf(name), sign * counted.sums[name]] as const);
       this.#sessions.add({ projectId, span, at, dimensions: all }, Object.fromEntries(sums));
-      const addLatency = (part: string, dimensions: string, turns: Histogram) =>
-        this.#latencies.add(
-          { projectId, span, at, dimensions, part },
+      const addLatency = (to: Sums, keys: Keys, turns: Histogram) =>
+        to.add(
+          { projectId, span, at, ...keys },
           { turns: sign * countOf(turns) },
           dense(turns, LATENCY_BUCKETS, sign),
         );
-      for (const [part, turns] of Object.entries(counted.latencies)) addLatency(part, rest, turns);
-      const { total } = counted.latencies satisfies Partial<Record<LatencyPart, Histogram>>;
-      if (total) addLatency(WHOLE_BY_OUTCOME, all, total);
+      for (const [part, turns] of Object.entries(counted.latencies))
+        addLatency(this.#latencies, { dimensions: rest, part }, turns);
+      const { total } = counted.latencies;
+      if (total) addLatency(this.#outcomeLatencies, { dimensions: all }, total);
       for (const { criterion, judge, person } of counted.judgements)
         this.#judgements.add(
           { projectId, span, at, dimensions: all, criterion },
@@ -100,6 +94,7 @@ class Changes {
       dimensions: [...this.#dimensions.values()],
       sessions: this.#sessions.rows(),
       latencies: this.#latencies.rows(),
+      outcomeLatencies: this.#outcomeLatencies.rows(),
       judgements: this.#judgements.rows(),
       arms: this.#arms.rows(),
       nodes: this.#nodes.rows(),

@@ -140,6 +140,10 @@ const WHEN = [
   ['at', 'timestamptz'],
   ['dimensions', 'uuid'],
 ] as const;
+const TURNS = [
+  ['turns', 'integer'],
+  ['buckets', 'vector(96)'],
+] as const;
 const TABLES = {
   sessions: {
     keys: [['project_id', 'uuid'], ['span', 'text'], ...WHEN],
@@ -147,11 +151,9 @@ const TABLES = {
   },
   latencies: {
     keys: [['project_id', 'uuid'], ['part', 'text'], ['span', 'text'], ...WHEN],
-    sums: [
-      ['turns', 'integer'],
-      ['buckets', 'vector(96)'],
-    ],
+    sums: TURNS,
   },
+  outcomeLatencies: { keys: [['project_id', 'uuid'], ['span', 'text'], ...WHEN], sums: TURNS },
   judgements: {
     keys: [['project_id', 'uuid'], ['span', 'text'], ...WHEN, ['criterion', 'text']],
     sums: [
@@ -192,7 +194,7 @@ const TABLES = {
 } satisfies Record<string, SumTable>;
 
 const ADD = (Object.keys(TABLES) as (keyof typeof TABLES)[]).map(
-  (table) => [table, addTo(`insight_${table}`, TABLES[table])] as const,
+  (table) => [table, addTo(`insight_${columnOf(table)}`, TABLES[table])] as const,
 );
 
 /** Adds to the sums of a table, whose rows are $1 as JSON. */

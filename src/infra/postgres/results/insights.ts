@@ -13,7 +13,7 @@ import {
   type SumPoint,
 } from '../../../results/insights/insightStore.ts';
 import { SUM_METRICS, type SumMetric } from '../../../results/insights/metrics.ts';
-import { columnOf, WHOLE_BY_OUTCOME } from '../../../results/insights/rollups.ts';
+import { columnOf } from '../../../results/insights/rollups.ts';
 import { type Dimension, isOutcome, type LatencyPart } from '../../../results/insights/sessionFacts.ts';
 import type { ArmRow } from '../../../results/rollouts/armSums.ts';
 import type { Database, Parameter, Queryable } from '../connection/database.ts';
@@ -56,21 +56,17 @@ export function insightStore(database: Database): InsightStore {
         (name) => name && isOutcome(name as Dimension),
       );
       const given = new Given(projectId);
-      const wanted = given.add(byOutcome ? [WHOLE_BY_OUTCOME] : parts);
-      const sql = pointsOf(given, asked, {
-        table: 'insight_latencies',
-        where: `part = ANY (${wanted}::text[])`,
-        by: ', part',
-        sums: { turns: 'turns', buckets: 'buckets' },
-        size: 'sum(turns)',
-      });
-      const rows = await query<PointRow & { part: string; turns: number; buckets: string }>(
+      const rowsOf = byOutcome
+        ? { table: 'insight_outcome_latencies', where: 'true', by: '' }
+        : { table: 'insight_latencies', where: `part = ANY (${given.add(parts)}::text[])`, by: ', part' };
+      const sums = { turns: 'turns', buckets: 'buckets' };
+      const sql = pointsOf(given, asked, { ...rowsOf, sums, size: 'sum(turns)' });
+      const rows = await query<PointRow & { part?: LatencyPart; turns: number; buckets: string }>(
         sql,
         given.parameters,
       );
-      return rows.map((row): LatencyPoint => {
-        const part = byOutcome ? 'total' : (row.part as LatencyPart);
-        return { ...toPoint(row), part, turns: row.turns, buckets: JSON.parse(row.buckets) };
+      return rows.map(({ part = 'total', turns, buckets, ...row }): LatencyPoint => {
+        return { ...toPoint(row), part, turns, buckets: JSON.parse(buckets) };
       });
     },
     async judgements(projectId, asked) {
@@ -150,18 +146,21 @@ const PLAN = `
  */
 function pointsOf(given: Given, query: InsightQuery, { table, where, by, sums, size }: Summed): string {
   const { interval, groupBy, filter } = query;
-  const key = groupBy === undefined ? 'NULL::text' : `value->>'${groupBy}'`;
+  const chosen =
+    groupBy === undefined && Object.keys(filter).length === 0
+      ? ''
+      : `JOIN (
+        SELECT id, ${groupBy === undefined ? "''" : `coalesce(value->>'${groupBy}', '')`} AS key FROM insight_dimensions
+        WHERE project_id = $1 AND ${filtered(given, 'value', filter)} OFFSET 0
+      ) AS chosen ON chosen.id = dimensions`;
   const inner = Object.entries(sums).map(([name, column]) => `sum(${column}) AS ${name}`);
   const outer = Object.keys(sums).map((name) =>
     name === 'buckets' ? 'sum(buckets)::text AS buckets' : `sum(${name})::float8 AS ${name}`,
   );
   return `
     WITH summed AS MATERIALIZED (
-      SELECT at, key${by}, ${size} AS size, ${inner.join(', ')}
-      FROM ${table} JOIN (
-        SELECT id, coalesce(${key}, '') AS key FROM insight_dimensions
-        WHERE project_id = $1 AND ${filtered(given, 'value', filter)} OFFSET 0
-      ) AS chosen ON chosen.id = dimensions
+      SELECT at, ${chosen === '' ? "'' AS key" : 'key'}${by}, ${size} AS size, ${inner.join(', ')}
+      FROM ${table} ${chosen}
       WHERE project_id = $1 AND ${where} AND (${spans(given, query)})
       GROUP BY at, key${by}
     ), placed AS (
