@@ -61,8 +61,6 @@ export interface CallStore {
   results(projectId: string, instanceIds: readonly string[]): Promise<Map<string, CallResults>>;
   /** What the sessions of calls have cost, by the id of the call. */
   costs(projectId: string, ids: readonly string[]): Promise<ReadonlyMap<string, CostSum>>;
-  /** The cost of a campaign's calls, in the currency of the latest of them; undefined where none has a cost. */
-  costOfCampaign(projectId: string, campaignId: string): Promise<CostSum | undefined>;
   /** Looks for calls of any project. @returns The ids that belong to a call. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Claims a queued call for a node. @returns Undefined when the call is no longer queued. */

@@ -217,7 +217,7 @@ export const campaignResource = z
       .object({ total: z.number(), currency: z.string() })
       .optional()
       .describe(
-        'What its calls have cost so far, in the currency of the latest of them. Only in the answer to GET of one campaign; absent where none has a cost.',
+        'What its calls have cost so far, at most 60 s late, by the sums of the insights: retention and erasure change none. The currency is that of the rates. Only in the answer to GET of one campaign; absent where no call has a cost.',
       ),
     createdAt: z.iso.datetime(),
     startedAt: z.iso.datetime().optional(),

@@ -10,6 +10,7 @@ import {
 } from '../../../campaigns/campaign.ts';
 import { wrongState } from '../../../campaigns/campaigns.ts';
 import { shownCampaign } from '../../../campaigns/shown.ts';
+import { costOfCampaign } from '../../../results/cost/costOfCampaign.ts';
 import { crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 
@@ -71,7 +72,10 @@ export function campaignRoutes(app: App, deps: HttpDeps): void {
     get: {
       async run({ stores, projectId, id }) {
         const found = await stores.campaigns.find(projectId, id);
-        return found && { ...shownCampaign(found), cost: await stores.calls.costOfCampaign(projectId, id) };
+        const { insights } = deps.storage;
+        return (
+          found && { ...shownCampaign(found), cost: await costOfCampaign(insights, stores.rates, found) }
+        );
       },
     },
     update: {

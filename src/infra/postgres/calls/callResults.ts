@@ -3,9 +3,7 @@ import type { Queryable } from '../connection/database.ts';
 import { listSaying } from '../sessions/messageSearch.ts';
 import { conditions } from './callConditions.ts';
 
-export function callResults(
-  database: Queryable,
-): Pick<CallStore, 'resultNames' | 'results' | 'costs' | 'costOfCampaign'> {
+export function callResults(database: Queryable): Pick<CallStore, 'resultNames' | 'results' | 'costs'> {
   return {
     async resultNames(projectId, filter, limit) {
       const rows = await listSaying(database, projectId, filter.q, (limited, said) => {
@@ -35,23 +33,13 @@ export function callResults(
       const rows = await database.query<CostSum & { readonly id: string }>(COSTS, [projectId, ids]);
       return new Map(rows.map(({ id, ...cost }) => [id, cost]));
     },
-    async costOfCampaign(projectId, campaignId) {
-      const [sum] = await database.query<CostSum>(COST_OF_CAMPAIGN, [projectId, campaignId]);
-      return sum;
-    },
   };
 }
 
-const OF_CALLS = `FROM calls JOIN session_history AS history USING (instance_id)
-  WHERE calls.project_id = $1 AND cost IS NOT NULL`;
-
 const COSTS = `
   SELECT id, (cost->>'total')::double precision AS total, cost->>'currency' AS currency
-  ${OF_CALLS} AND id = ANY ($2::uuid[])`;
-
-const COST_OF_CAMPAIGN = `
-  SELECT sum((cost->>'total')::numeric)::double precision AS total, cost->>'currency' AS currency
-  ${OF_CALLS} AND campaign_id = $2 GROUP BY 2 ORDER BY max(calls.created_at) DESC LIMIT 1`;
+  FROM calls JOIN session_history AS history USING (instance_id)
+  WHERE calls.project_id = $1 AND cost IS NOT NULL AND id = ANY ($2::uuid[])`;
 
 /** A session's variables as its history shows them. A live session's variables are in its state. */
 const VARIABLES = `

@@ -3,8 +3,11 @@ import { type Rates, rates } from '../../../../src/agents/cost/rates.ts';
 import { type Amounts, afterwards, chatAmounts } from '../../../../src/agents/cost/usage.ts';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { CallChange } from '../../../../src/calls/call.ts';
+import { campaignInput, settingsFrom } from '../../../../src/campaigns/campaign.ts';
 import type { Session } from '../../../../src/engine/session/session.ts';
+import { countNext } from '../../../../src/infra/postgres/results/countSessions.ts';
 import { sumOfCosts } from '../../../../src/results/cost/costOf.ts';
+import { costOfCampaign } from '../../../../src/results/cost/costOfCampaign.ts';
 import { makeCall } from '../support/calls.ts';
 import { useDatabase } from '../support/databases.ts';
 import { agent, later, NOTHING, type SessionWorld, sessionWorld } from '../support/sessions.ts';
@@ -158,8 +161,43 @@ describe('The cost of a session', () => {
     });
   });
 
-  test('adds up over the calls of a campaign, in the currency of the latest', async () => {
-    const campaignId = uuidV7();
+  test('adds up over the calls of a campaign, which are deleted meanwhile', async () => {
+    const { projectId, stores, insights } = world;
+    const campaign = await stores.campaigns.insert({
+      ...settingsFrom(campaignInput.parse({ name: 'c' })),
+      id: uuidV7(),
+      projectId,
+      name: 'c',
+      description: null,
+      status: 'running',
+      statusReason: null,
+      placed: 0,
+      pacedAt: null,
+      recentOutcomes: '',
+      createdAt: later(0),
+      startedAt: null,
+      endedAt: null,
+    });
+    const cost = () => costOfCampaign(insights, stores.rates, campaign);
+    expect(await cost()).toBe(undefined);
+    await put(pricedAt(0.1), later(0));
+    for (const campaignId of [campaign.id, campaign.id, campaign.id, uuidV7()]) {
+      const { call, session, started } = makeCall(world, {
+        campaignId,
+        status: 'completed',
+        endedAt: later(1),
+      });
+      await stores.calls.insert(call, session, started);
+      await world.end(await turn(session, million()));
+      await stores.history.updateCost(session.instanceId);
+    }
+    while ((await countNext(opened.database)) > 0);
+    expect(await cost()).toEqual({ total: 0.3, currency: 'USD' });
+    await opened.database.query('DELETE FROM session_history WHERE project_id = $1', [projectId]);
+    expect(await cost()).toEqual({ total: 0.3, currency: 'USD' });
+  });
+
+  test('adds up over calls, in the currency of the latest', async () => {
     const { calls, history } = world.stores;
     const ids: string[] = [];
     for (const [currency, usd, at] of [
@@ -168,7 +206,7 @@ describe('The cost of a session', () => {
       ['USD', 0.2, 3],
     ] as const) {
       await put(pricedAt(usd, { currency }), later(at));
-      const change = { campaignId, createdAt: later(at), status: 'completed', endedAt: later(at) } as const;
+      const change = { createdAt: later(at), status: 'completed', endedAt: later(at) } as const;
       const { call, session, started } = makeCall(world, change);
       await calls.insert(call, session, started);
       await world.end(await turn(session, million()), { at: later(at) });
@@ -176,8 +214,6 @@ describe('The cost of a session', () => {
       ids.push(call.id);
     }
     const { projectId } = world;
-    expect(await calls.costOfCampaign(projectId, campaignId)).toEqual({ total: 0.3, currency: 'USD' });
-    expect(await calls.costOfCampaign(projectId, uuidV7())).toBe(undefined);
     const costs = await calls.costs(projectId, [...ids, uuidV7()]);
     expect(ids.map((id) => costs.get(id)?.total)).toEqual([9, 0.1, 0.2]);
     expect(sumOfCosts([...costs.values()])).toEqual({ total: 0.3, currency: 'USD' });
