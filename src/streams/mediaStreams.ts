@@ -1,7 +1,6 @@
 import { requireOrigin, tooManyWidgetSessions, type WidgetSessions } from '../agents/accounts/widgetToken.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
 import type { Clock } from '../base/values/clock.ts';
-import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { VoiceNode } from '../calls/nodes/voiceNodeRegistry.ts';
 import type { CallSessions } from '../calls/setup/callSessions.ts';
 import { type DialectName, findDialect } from '../dialects/index.ts';
@@ -149,14 +148,13 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       try {
         await slots.acquire(projectId, streamId);
         const captions = request.captions ?? findDialect(dialect).hasCaptions;
-        const described = omitUndefined({ provider });
         const wanted = {
           projectId,
           sessionId,
           channel: 'web',
           variables: variables ?? {},
           draft,
-          ...described,
+          provider,
         } as const;
         const opening = isNew ? await sessions.create(wanted) : undefined;
         const expiresAt = expiry();
@@ -166,8 +164,8 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
           dialect,
           slotId: streamId,
           // A jambonz application is answered with the address of its audio.
-          ...(dialect === 'jambonz' ? { publicUrl: deps.publicUrl() } : {}),
-          ...omitUndefined({ opening, captions, visitor }),
+          publicUrl: dialect === 'jambonz' ? deps.publicUrl() : undefined,
+          ...{ opening, captions, visitor },
         };
         return { streamId, sessionId, ...(await issueOpened(grant, streamId, tcpUrl)), expiresAt };
       } catch (error) {

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { traceLogFields } from '../base/tracing.ts';
-import { omitUndefined } from '../base/values/omitUndefined.ts';
 import type { TextStream } from '../conversation/streams/textStream.ts';
 import { loggingTurns } from '../conversation/turns/turnLog.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
@@ -34,7 +33,7 @@ export async function serveTextStream(deps: ServeTextStreamDeps, stream: TextStr
       onError(error, 'interrupted turn not recovered'),
     );
   const attached = await engine.attach(projectId, sessionId, opening?.session);
-  const session = { projectId, sessionId, channel: CHANNEL, ...omitUndefined({ traceparent }) } as const;
+  const session = { projectId, sessionId, channel: CHANNEL, traceparent } as const;
   const isResumed = attached?.channel === CHANNEL && attached.state.currentNodeId !== null;
   const { publishesEvents } = sessionPolicy(attached?.state ?? {});
   const liveEvents = publishesEvents ? deps.liveEvents : undefined;

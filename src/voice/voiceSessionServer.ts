@@ -4,7 +4,6 @@ import { renderTemplate } from '../agents/pathway/templates.ts';
 import { currentSpeech } from '../agents/speech/language.ts';
 import { retryForever } from '../base/async/retryForever.ts';
 import { traceLogFields } from '../base/tracing.ts';
-import { omitUndefined } from '../base/values/omitUndefined.ts';
 import { fallbackPhrasesOf } from '../conversation/speech/fallbackPhrases.ts';
 import type { AudioStream, StreamInfo, StreamParty } from '../conversation/streams/audioStream.ts';
 import type { TextStream } from '../conversation/streams/textStream.ts';
@@ -105,7 +104,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
   const shared = { cache: createSpeechCache(), breakers: createBreakers(clock) };
   const open = (info: StreamInfo) => {
     const { projectId, sessionId, callId, traceparent } = info;
-    const fields = { projectId, sessionId, ...omitUndefined({ callId }), ...traceLogFields(traceparent) };
+    const fields = { projectId, sessionId, callId, ...traceLogFields(traceparent) };
     const onError = (error: unknown, message: string) => logger.warn({ ...fields, err: error }, message);
     const speech = openSpeech(deps, shared, info, onError);
     return { fields, onError, speech };
@@ -261,7 +260,7 @@ type ServedSession = VoiceSessionOptions & Pick<SessionPolicy, 'publishesEvents'
 /** A bot answers itself what has called it, and greets again on another stream. */
 function botSessionOptions({ projectId, sessionId, callId, traceparent }: StreamInfo): ServedSession {
   const channel = callId === undefined ? 'web' : 'phone';
-  const session = { projectId, sessionId, channel, ...omitUndefined({ callId, traceparent }) } as const;
+  const session = { projectId, sessionId, channel, callId, traceparent } as const;
   return { session, publishesEvents: true };
 }
 
@@ -279,7 +278,7 @@ async function sessionOptions(
   const channel = callId === undefined ? 'web' : 'phone';
   const session = await engine.attach(projectId, sessionId, opening?.session, opening?.call?.facts);
   return {
-    session: { projectId, sessionId, channel, ...omitUndefined({ callId, traceparent }) },
+    session: { projectId, sessionId, channel, callId, traceparent },
     detectAnsweringMachine: call?.detectsAnsweringMachine ?? false,
     noiseSuppression: call?.noiseSuppression,
     isResumed: session?.channel === channel && hasAgentSpoken(session),

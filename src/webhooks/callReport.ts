@@ -38,8 +38,8 @@ export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>):
       violations: violationsOf(call),
       dynamicVariables: { ...dynamicVariables },
     },
-    ...(endReason === null ? {} : { endReason }),
-    ...(traceparent === undefined ? {} : { traceparent }),
+    endReason: endReason ?? undefined,
+    traceparent,
   };
   if (recording === null || !isRecordingFinal(call)) return common;
   const isReady = recording.status === 'ready';
@@ -47,9 +47,9 @@ export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>):
     ...common,
     recording: {
       status: isReady ? 'ready' : 'failed',
-      ...(recording.durationMs === null ? {} : { durationMs: Math.round(recording.durationMs) }),
-      ...(recording.error === null ? {} : { error: recording.error }),
+      durationMs: recording.durationMs === null ? undefined : Math.round(recording.durationMs),
+      error: recording.error ?? undefined,
     },
-    ...(isReady && recording.key !== null ? { recordingUrl: recordings.url(recording.key) } : {}),
+    recordingUrl: isReady && recording.key !== null ? recordings.url(recording.key) : undefined,
   };
 }

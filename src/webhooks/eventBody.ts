@@ -30,7 +30,7 @@ export function webhookBody(
     occurredAt,
     deliveryId,
   };
-  const body = { ...common, ...(report ? { call: report.call } : {}), ...detailsOf(event, session, report) };
+  const body = { ...common, call: report?.call, ...detailsOf(event, session, report) };
   const checked = webhookBodySchema.safeParse(body);
   if (checked.success) return JSON.stringify(body);
   throw new CallwayError('internal', 'webhook_body_invalid', `the body of ${event} could not be made`, {
@@ -43,10 +43,7 @@ function detailsOf(
   session: OutboxSession,
   report: CallReport | undefined,
 ): Record<string, unknown> {
-  const recording = {
-    ...(report?.recording ? { recording: report.recording } : {}),
-    ...(report?.recordingUrl ? { recordingUrl: report.recordingUrl } : {}),
-  };
+  const recording = { recording: report?.recording, recordingUrl: report?.recordingUrl };
   if (event === 'recording.ready') return recording;
   return event === 'session.finalized' ? { ...finalizedDetails(session, report), ...recording } : {};
 }

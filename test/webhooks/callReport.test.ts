@@ -57,7 +57,7 @@ describe('callReport', () => {
       recording: { status: 'failed', error: 'disk full' },
     });
     const storing = callReport(ended({ recording: { ...READY, status: 'recording' } }), recordings);
-    expect(Object.keys(storing)).toEqual(['call', 'endReason']);
-    expect(Object.keys(callReport(makeCall(), recordings))).toEqual(['call']);
+    expect(storing).toEqual({ call: expect.anything(), endReason: expect.any(String) });
+    expect(callReport(makeCall(), recordings)).toEqual({ call: expect.anything() });
   });
 });

@@ -212,14 +212,14 @@ function toGivenMessage(one: Exclude<BodyMessage, { role: 'function' }>): GivenM
       return {
         role: 'assistant',
         content: one.content || one.refusal || null,
-        ...(one.tool_calls?.length ? { tool_calls: one.tool_calls } : {}),
+        tool_calls: one.tool_calls?.length ? one.tool_calls : undefined,
       };
     case 'tool':
       return {
         role: 'tool',
         content: one.content,
         tool_call_id: one.tool_call_id,
-        ...(one.name ? { name: one.name } : {}),
+        name: one.name || undefined,
       };
   }
 }
@@ -236,13 +236,13 @@ export function turnSettings(
   const tools = offeredTools(body);
   const format = toResponseFormat(body.response_format);
   return {
-    ...(tools.length > 0 ? { callerTools: tools.map((one) => toDefinition(one.function)) } : {}),
-    ...(choice ? { toolChoice: toToolChoice(choice) } : {}),
-    ...(parallel == null ? {} : { parallelToolCalls: parallel }),
+    callerTools: tools.length > 0 ? tools.map((one) => toDefinition(one.function)) : undefined,
+    toolChoice: choice ? toToolChoice(choice) : undefined,
+    parallelToolCalls: parallel ?? undefined,
     responseFormat: format,
-    ...(Object.keys(passthrough).length > 0 ? { passthrough } : {}),
-    ...(body.temperature == null ? {} : { temperature: body.temperature }),
-    ...(maxOutputTokens == null ? {} : { maxOutputTokens }),
+    passthrough: Object.keys(passthrough).length > 0 ? passthrough : undefined,
+    temperature: body.temperature ?? undefined,
+    maxOutputTokens: maxOutputTokens ?? undefined,
   };
 }
 

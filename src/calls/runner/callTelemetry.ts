@@ -122,8 +122,7 @@ export class CallTelemetry {
     if (!isOver) return;
     const { to, status, mode, by, outcome, reason } = report;
     this.#transfer = status === 'joined' ? 'done' : 'failed';
-    const why = { ...(outcome ? { outcome } : {}), ...(reason ? { reason } : {}) };
-    const fields = { ...this.#logFields, target: maskNumber(to), mode, by, ...why };
+    const fields = { ...this.#logFields, target: maskNumber(to), mode, by, outcome, reason };
     if (status === 'joined') this.#deps.log(fields, 'call transferred');
     else this.#deps.log(fields, 'transfer failed', 'warn');
   }
@@ -157,8 +156,8 @@ export class CallTelemetry {
       status,
       endReason,
       durationMs: Math.round(talked),
-      ...(this.#transfer ? { transfer: this.#transfer } : {}),
-      ...(sip ? { sipCode: sip.code } : {}),
+      transfer: this.#transfer,
+      sipCode: sip?.code,
     };
     this.#deps.log(fields, 'call ended', status === 'failed' ? 'warn' : 'info');
   }

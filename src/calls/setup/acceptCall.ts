@@ -132,7 +132,7 @@ export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promis
     callId: id,
     customerNumber: toNumber,
     draft,
-    ...(dynamicVariables ? { variables: dynamicVariables } : {}),
+    variables: dynamicVariables ?? undefined,
   });
   const { sessionId, instanceId } = session;
   const record = order.record ?? from.record ?? agent.recording.outbound;
@@ -284,11 +284,11 @@ function settingsOf(
     maxDurationSeconds,
     record,
     media: order.media ?? from.media,
-    ...(from.noiseSuppression === null ? {} : { noiseSuppression: from.noiseSuppression }),
+    noiseSuppression: from.noiseSuppression ?? undefined,
     detectAnsweringMachine,
-    ...(dynamicVariables ? { dynamicVariables } : {}),
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...(isCallback ? { isCallback } : {}),
+    dynamicVariables: dynamicVariables ?? undefined,
+    traceparent,
+    isCallback,
     asGiven: { fromNumber: order.fromNumber, toNumber: order.toNumber },
   };
 }

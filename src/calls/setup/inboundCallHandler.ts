@@ -89,7 +89,7 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
     callId,
     customerNumber: inbound.fromNumber,
     variables: variablesOf(inbound, number),
-    ...(number.startNodeId === null ? {} : { startNodeId: number.startNodeId }),
+    startNodeId: number.startNodeId ?? undefined,
   });
   preparing.catch(() => undefined);
   let isRunning = false;
@@ -208,9 +208,9 @@ function inboundCallOf(
       maxDurationSeconds: test ? TEST_CALL_SECONDS : DEFAULT_MAX_DURATION_SECONDS,
       record: number.record ?? agent.recording.inbound,
       media: number.media,
-      ...(number.noiseSuppression === null ? {} : { noiseSuppression: number.noiseSuppression }),
+      noiseSuppression: number.noiseSuppression ?? undefined,
       dynamicVariables: variablesOf(inbound, number),
-      ...(traceparent === undefined ? {} : { traceparent }),
+      traceparent,
     },
     disclosures: number.media ? [] : dueDisclosures(agent.disclosures, direction),
     createdAt: now,

@@ -323,7 +323,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
     const { clock } = this.#deps;
     const spokenFromMs = agentStartEpochMs(this.timestamps, clock.monotonicMs(), clock.now());
     const speech = provider === undefined ? undefined : { synthesis: provider };
-    const spoken = { text, ...omitUndefined({ spokenFromMs, speech, heard, generatedText }) };
+    const spoken = { text, spokenFromMs, speech, heard, generatedText };
     if (this.#stopped !== 'interrupted') return { ...spoken, interrupted: false, events: [] };
     const { stopMs } = this.speech.playout;
     const bargeIn = {
@@ -331,7 +331,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
       data: {
         heardText: text,
         heardMs: Math.round(this.speech.heardMs()),
-        ...(stopMs === undefined ? {} : { stopMs: Math.round(stopMs) }),
+        stopMs: stopMs === undefined ? undefined : Math.round(stopMs),
       },
     } as const;
     return { ...spoken, interrupted: true, events: [bargeIn] };

@@ -1,4 +1,3 @@
-import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import type { MessageSpeech } from '../../engine/session/session.ts';
 import type { ExternalMessage, TurnInput } from '../../engine/turn/turn.ts';
 
@@ -28,7 +27,7 @@ export class UnansweredMessages {
 
   /** Adds what a supervisor tells the agent. @param instruction - Its number, if it may be told again. */
   addInstruction(text: string, instruction?: number): void {
-    this.#messages.push({ role: 'system', content: text, ...omitUndefined({ instruction }) });
+    this.#messages.push({ role: 'system', content: text, instruction });
   }
 
   /** Adds what the caller said in an input that gets no turn. */
@@ -59,7 +58,7 @@ export class UnansweredMessages {
 export function callerMessages(input: TurnInput): readonly ExternalMessage[] {
   if (input.kind === 'user_message') {
     const { text, speech } = input;
-    return [{ role: 'user', content: text, ...(speech ? { speech } : {}) }];
+    return [{ role: 'user', content: text, speech }];
   }
   return input.kind === 'dtmf' ? [{ role: 'user', content: input.digits }] : [];
 }

@@ -1,4 +1,3 @@
-import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import { type CallCommand, HANGUP_REASONS, type StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { AgentReader, StreamStart } from '../dialect.ts';
 import { digitsOf, type Fields, fieldsOf, nameOf, numberOf, textsOf } from './json.ts';
@@ -49,7 +48,7 @@ export function readAgentMessage(message: Fields | undefined, agent: AgentReader
 function readCommand(message: Fields | undefined): CallCommand | undefined {
   if (message?.event === 'hangup') {
     const told = fieldsOf(message.hangup)?.reason;
-    return { kind: 'hangup', ...omitUndefined({ reason: HANGUP_REASONS.find((one) => one === told) }) };
+    return { kind: 'hangup', reason: HANGUP_REASONS.find((one) => one === told) };
   }
   if (message?.event === 'transfer') {
     return readTransfer(fieldsOf(message.transfer) ?? {});

@@ -63,11 +63,17 @@ async function store(
   { at, nodeId, said, heard, speech: { recognition, synthesis } = {} }: TurnCheckpoint,
   clock: Clock,
 ): Promise<void> {
-  const place = nodeId === null ? {} : { nodeId };
   const messages: SessionMessage[] = [
     ...(said === ''
       ? []
-      : [{ role: 'user' as const, content: said, at, ...(recognition ? { speech: { recognition } } : {}) }]),
+      : [
+          {
+            role: 'user' as const,
+            content: said,
+            at,
+            speech: recognition === undefined ? undefined : { recognition },
+          },
+        ]),
     ...(heard === ''
       ? []
       : [
@@ -75,8 +81,8 @@ async function store(
             role: 'assistant' as const,
             content: heard,
             at,
-            ...place,
-            ...(synthesis ? { speech: { synthesis } } : {}),
+            nodeId: nodeId ?? undefined,
+            speech: synthesis === undefined ? undefined : { synthesis },
             interrupted: true,
           },
         ]),

@@ -298,8 +298,8 @@ export function draftSession(wanted: NewSession, at: string): Session {
     lastActivityAt: at,
     state: {
       ...newSessionState(wanted.variables ?? {}),
-      ...(wanted.startNodeId === undefined ? {} : { startNodeId: wanted.startNodeId }),
-      ...(wanted.test ? { test: wanted.test } : {}),
+      startNodeId: wanted.startNodeId,
+      test: wanted.test,
     },
   };
 }
@@ -348,7 +348,7 @@ export function sessionData(session: Session) {
     channel: session.channel,
     provider: session.provider,
     status: 'active' as const,
-    ...(session.callId === null ? {} : { callId: session.callId }),
+    callId: session.callId ?? undefined,
     startedAt: session.startedAt,
     lastActivityAt: session.lastActivityAt,
   };
@@ -359,8 +359,8 @@ export function shownMessage({ role, content, tool_calls, tool_call_id, name }: 
   return {
     role,
     content,
-    ...(tool_calls ? { tool_calls: [...tool_calls] } : {}),
-    ...(tool_call_id === undefined ? {} : { tool_call_id }),
-    ...(name === undefined ? {} : { name }),
+    tool_calls: tool_calls && [...tool_calls],
+    tool_call_id,
+    name,
   };
 }

@@ -1,7 +1,6 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import { isUnavailable } from '../../base/errors.ts';
 import { normalizeNumber } from '../../base/values/e164.ts';
-import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import type { CallFacts, Session } from '../session/session.ts';
 import { languageOf, type TurnContext } from '../turn/turnContext.ts';
 import type { OptOut } from './callbacks.ts';
@@ -41,7 +40,7 @@ export async function optOut(turn: TurnContext, source: OptOut['source'], reason
   await request.delivery?.commitment?.promise;
   const wish = optOutOf(session, source, reason);
   if (wish && !(await isListed(turn, wish))) journal.keepOptOut(wish);
-  journal.event('opt_out', omitUndefined({ source, reason }));
+  journal.event('opt_out', { source, reason });
 }
 
 /** Returns what is to be listed; undefined for a number that cannot be. */

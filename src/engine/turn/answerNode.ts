@@ -232,7 +232,7 @@ function speakingRequest(turn: TurnContext, request: NodeRequest, round: number)
   return {
     ...requestOf(turn, { ...standing, speaksItself: true }, round),
     step: node.id,
-    ...(isEarly ? { withheldTools: [MOVE_TOOL] } : {}),
+    withheldTools: isEarly ? [MOVE_TOOL] : undefined,
   };
 }
 
@@ -243,7 +243,7 @@ function requestOf(turn: TurnContext, request: NodeRequest, round: number) {
   return {
     ...requestedSettings(turn, round),
     messages: (speaksItself ? withInstructions : withStep)(promptMessages(turn), step),
-    ...(round <= MAX_TOOL_ROUNDS && tools.length > 0 ? { tools } : {}),
+    tools: round <= MAX_TOOL_ROUNDS && tools.length > 0 ? tools : undefined,
     purpose: moves.length > 0 ? ('answer_and_route' as const) : ('answer' as const),
   };
 }
@@ -347,12 +347,12 @@ function requestedSettings({ request }: TurnContext, round: number) {
   const { toolChoice, parallelToolCalls, responseFormat } = request;
   const { temperature, maxOutputTokens, passthrough, callerTools } = request;
   return {
-    ...(round === 1 && toolChoice && callerTools?.length ? { toolChoice } : {}),
-    ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
-    ...(responseFormat ? { responseFormat } : {}),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(passthrough ? { passthrough } : {}),
+    toolChoice: round === 1 && callerTools?.length ? toolChoice : undefined,
+    parallelToolCalls,
+    responseFormat,
+    temperature,
+    maxOutputTokens,
+    passthrough,
   };
 }
 

@@ -308,14 +308,14 @@ export class Journal {
         role: 'assistant',
         content: content === '' && calls.length > 0 ? null : content,
         at,
-        ...(nodeId === null ? {} : { nodeId }),
+        nodeId: nodeId ?? undefined,
         ...this.#latency(delivered),
-        ...(delivered?.speech ? { speech: delivered.speech } : {}),
-        ...(fromMs === undefined ? {} : { spoken: { from: new Date(fromMs).toISOString(), to: at } }),
-        ...(delivered?.heard ? { heard: delivered.heard } : {}),
-        ...(interrupted && whole.trim() !== content.trim() ? { generatedText: whole } : {}),
-        ...(calls.length > 0 ? { tool_calls: calls } : {}),
-        ...(interrupted ? { interrupted } : {}),
+        speech: delivered?.speech,
+        spoken: fromMs === undefined ? undefined : { from: new Date(fromMs).toISOString(), to: at },
+        heard: delivered?.heard,
+        generatedText: interrupted && whole.trim() !== content.trim() ? whole : undefined,
+        tool_calls: calls.length > 0 ? calls : undefined,
+        interrupted: interrupted || undefined,
       },
     ];
   }
@@ -345,12 +345,12 @@ export class Journal {
   #latency(delivered: Delivered | undefined): Partial<SessionMessage> {
     if (delivered) {
       const { latencyMs, latencyParts, latencyDetails } = delivered;
-      return omitUndefined({ latencyMs, latencyParts, latencyDetails });
+      return { latencyMs, latencyParts, latencyDetails };
     }
     if (this.#firstWordMs === undefined) return {};
     const waits = omitUndefined(this.#waits.within(this.#beganMs, this.#beganMs + this.#firstWordMs));
     const latencyDetails = Object.keys(waits).length > 0 ? waits : undefined;
-    return omitUndefined({ latencyMs: this.#firstWordMs, latencyDetails });
+    return { latencyMs: this.#firstWordMs, latencyDetails };
   }
 
   #now(): string {

@@ -1,4 +1,3 @@
-import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import {
   type LiveEventData,
   type LiveEventType,
@@ -71,7 +70,7 @@ export class TurnEvents {
     const latency = {
       latencyMs,
       latencyParts: latencyParts && { ...latencyParts },
-      latencyDetails: latencyDetails && omitUndefined(latencyDetails),
+      latencyDetails: latencyDetails && { ...latencyDetails },
     };
     const heard = { nodeId, text, generatedText, ...latency, speech };
     const bargeIn = delivered?.events?.find(({ type }) => type === 'barge_in');

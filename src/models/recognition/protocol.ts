@@ -81,8 +81,8 @@ export function turnTranscript(text: string, words: readonly HeardWord[], langua
   );
   return {
     text: text.trim(),
-    ...(timed.length > 0 && timed.length === words.length ? { words: timed } : {}),
-    ...(confidences.length > 0 ? { confidence: mean } : {}),
-    ...(language === undefined ? {} : { language }),
+    words: timed.length > 0 && timed.length === words.length ? timed : undefined,
+    confidence: confidences.length > 0 ? mean : undefined,
+    language,
   };
 }

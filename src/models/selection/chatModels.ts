@@ -263,10 +263,10 @@ function settingsOf(
 ): ChatRequest {
   const isAnswer = request.purpose === 'answer' || request.purpose === 'answer_and_route';
   return {
-    ...(isAnswer && temperature !== undefined ? { temperature } : {}),
-    ...(isAnswer && maxTokens !== undefined ? { maxOutputTokens: maxTokens } : {}),
     ...request,
     model,
+    temperature: request.temperature ?? (isAnswer ? temperature : undefined),
+    maxOutputTokens: request.maxOutputTokens ?? (isAnswer ? maxTokens : undefined),
     ...(reasoningEffort === undefined
       ? {}
       : { passthrough: { reasoning_effort: reasoningEffort, ...request.passthrough } }),

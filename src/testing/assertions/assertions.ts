@@ -137,13 +137,13 @@ function saidInOrder({ values }: Of<'said_in_order'>, exchanges: readonly Exchan
       return {
         passed: false,
         seen: wordsOf(exchanges),
-        ...(last ? placeOf(last) : {}),
+        ...(last && placeOf(last)),
         reason: remark(from > 0 ? 'next_not_said' : 'first_not_said', value),
       };
     last = owners[at]?.exchange;
     from = at + wanted.length;
   }
-  return { passed: true, seen: wordsOf(exchanges), ...(last ? placeOf(last) : {}) };
+  return { passed: true, seen: wordsOf(exchanges), ...(last && placeOf(last)) };
 }
 
 async function languageIs({ value }: Of<'language_is'>, { exchanges }: Observation): Promise<Found> {

@@ -32,7 +32,7 @@ export async function askJudge(
         ],
         jsonSchema: judgeFormat(criteria),
         // Votes of one mind would be one vote.
-        ...(votes === 1 ? { temperature: 0 } : {}),
+        temperature: votes === 1 ? 0 : undefined,
         passthrough: { seed: model.seed + vote },
         purpose: 'judge',
       },

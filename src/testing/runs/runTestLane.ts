@@ -134,7 +134,7 @@ async function attemptPlay(
     return {
       status: outcome.verdicts.every(({ passed }) => passed) ? 'passed' : 'failed',
       result: {
-        ...(session || isCalled ? { sessionId } : {}),
+        sessionId: session || isCalled ? sessionId : undefined,
         recordingKey,
         outcome: outcome.outcome,
         ...result,
@@ -146,7 +146,7 @@ async function attemptPlay(
     return {
       status: 'error',
       result: {
-        ...(isCalled && !(error instanceof LineRefusedError) ? { sessionId } : {}),
+        sessionId: isCalled && !(error instanceof LineRefusedError) ? sessionId : undefined,
         error: remarkOf(reason),
         verdicts: [],
         latenciesMs: [],
@@ -174,7 +174,7 @@ function resultOf(
     verdicts: verdicts.map((verdict) => cutVerdict(verdict, mostSeen)),
     latenciesMs: exchanges.flatMap(({ latencyMs }) => latencyMs ?? []),
     transcript: said.map(({ caller, agent }) => ({
-      ...(caller === undefined ? {} : { caller: cut(caller, mostSaid) }),
+      caller: caller === undefined ? undefined : cut(caller, mostSaid),
       agent: cut(agent, mostSaid),
     })),
     ...(answers

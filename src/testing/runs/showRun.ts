@@ -31,7 +31,7 @@ export function showRun(
     ...fields,
     release: toReleaseName(run.release),
     summary: summaryOf(shown.map(({ status }) => status)),
-    ...(isComparable ? { comparison: compare(shown, showRun(baseline).cases) } : {}),
+    comparison: isComparable ? compare(shown, showRun(baseline).cases) : undefined,
     outcomes: outcomesOf(shown),
     cases: shown,
   };
@@ -96,7 +96,7 @@ function showPlay(
     seed,
     status,
     sessionId,
-    ...(recordingKey === undefined || !recordingUrl ? {} : { recordingUrl: recordingUrl(recordingKey) }),
+    recordingUrl: recordingKey === undefined ? undefined : recordingUrl?.(recordingKey),
     error: error && remarkText(error),
     assertions: verdicts.map(({ type, seen, reason, ...verdict }) => ({
       ...verdict,
@@ -104,7 +104,7 @@ function showPlay(
       seen: type === 'judge' ? remarkText(seen as Remark) : (seen as Play['assertions'][number]['seen']),
       reason: reason && remarkText(reason),
     })),
-    ...(replay ? { replay: [...replay] } : {}),
+    replay: replay && [...replay],
   };
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/values/languageCode.ts';
-import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import { OPENAI_LIVE_TRANSCRIPTION_MODEL } from '../../models/ports/speechModels.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../../models/ports/streamingSpeechToText.ts';
 import {
@@ -174,7 +173,7 @@ class RealtimeConnection implements ProtocolConnection {
     this.#items.delete(item_id);
     const language = languages?.[0]?.code;
     return [
-      { type: 'final', transcript: { text: transcript.trim(), ...omitUndefined({ language }) } },
+      { type: 'final', transcript: { text: transcript.trim(), language } },
       ...(this.#detectsTurns ? [{ type: 'end_of_turn' } as const] : []),
       ...this.#interim(),
     ];

@@ -78,7 +78,7 @@ test('An answer that was heard whole has no generatedText; after an unheard one 
     { kind: 'begin' },
     { delivery: delivering({ text: 'Hello.', interrupted: false }) },
   );
-  expect(last(conversation)).not.toHaveProperty('generatedText');
+  expect(last(conversation)).toHaveProperty('generatedText', undefined);
   expect(conversation.session().state.hasSpoken).toBe(true);
   await conversation.turn(
     { kind: 'user_message', text: 'Hm?' },

@@ -3,7 +3,6 @@ import { z } from 'zod';
 
 import { text } from '../../../agents/pathway/schema/fields.ts';
 import { unavailable } from '../../../base/errors.ts';
-import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { CallRequestTypes } from '../../../calls/nodes/callRequest.ts';
 import { SUPERVISION_MODES } from '../../../media/supervision/supervisorStream.ts';
@@ -139,7 +138,7 @@ function superviseRoute(app: App, deps: HttpDeps): void {
               action: 'call.supervised' satisfies ControlAuditAction,
               projectId,
               target: callId,
-              details: { mode, ...omitUndefined({ participantId }) },
+              details: { mode, participantId },
             });
             return ticket;
           });

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { toSessionUsage } from '../../../agents/cost/usage.ts';
 import { notFound } from '../../../base/errors.ts';
 import { milliseconds } from '../../../base/validation.ts';
-import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { toReleaseName } from '../../../base/values/releaseName.ts';
 import { type Call, isFinal, storedRecording } from '../../../calls/call.ts';
 import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
@@ -79,7 +78,8 @@ function timelineRoute(app: App, deps: HttpDeps): void {
       ]);
       return {
         ...transcribed,
-        ...omitUndefined({ call: shown, recording: shown?.recording ?? undefined }),
+        call: shown,
+        recording: shown?.recording ?? undefined,
         mediaSamples: samples ? toMediaSamples(samples) : null,
         deliveries: deliveries.items.filter(({ at }) => at >= session.startedAt),
       };

@@ -284,7 +284,7 @@ async function callOf(deps: HttpDeps, projectId: string, { callId }: HistoryDeta
   const call = callId === undefined ? undefined : await deps.storage.stores.calls.find(projectId, callId);
   const [shown] = call ? await showCalls(deps, [call]) : [];
   if (!shown) return {};
-  return { call: shown, ...(shown.recording ? { recording: shown.recording } : {}) };
+  return { call: shown, recording: shown.recording ?? undefined };
 }
 
 /** Removes internal messages, which only the model's context needs, and prices the turns. */
@@ -297,10 +297,10 @@ export async function toTranscript(
   const rates = cost && endedAt !== null ? await stores.rates.at(projectId, endedAt) : undefined;
   return {
     ...rest,
-    ...(missingVariables ? { missingVariables: [...missingVariables] } : {}),
+    missingVariables: missingVariables && [...missingVariables],
     messages: messages.filter(isShown).map(({ tool_calls, usage, ...one }) => ({
       ...one,
-      ...(tool_calls ? { tool_calls: [...tool_calls] } : {}),
+      tool_calls: tool_calls && [...tool_calls],
       ...(usage ? { usage: [...usage], cost: rates && tokenCost(usage, rates) } : {}),
     })),
     events: [...events],

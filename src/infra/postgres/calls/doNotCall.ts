@@ -1,5 +1,4 @@
 import type { CallingHours } from '../../../agents/accounts/callingHours.ts';
-import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import type { DoNotCallEntry, DoNotCallStore, ListOwner } from '../../../calls/numbers/doNotCall.ts';
 import type { Queryable } from '../connection/database.ts';
@@ -115,6 +114,7 @@ function fromRow(row: object): DoNotCallEntry {
   return {
     ...entry,
     number: number.startsWith('+') ? number : null,
-    ...omitUndefined({ reason: reason ?? undefined, callId: callId ?? undefined }),
+    reason: reason ?? undefined,
+    callId: callId ?? undefined,
   };
 }

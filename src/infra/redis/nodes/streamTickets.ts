@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-import { omitUndefined } from '../../../base/values/omitUndefined.ts';
 import type { BotTarget, StreamOpening, StreamParty } from '../../../conversation/streams/audioStream.ts';
 import { dialectName } from '../../../dialects/index.ts';
 import type { StreamTickets } from '../../../streams/streamTickets.ts';
@@ -37,9 +36,7 @@ export function redisStreamTickets(redis: RedisConnection): StreamTickets {
       const text = await orUnavailable(redis.client.getdel(keyOf(ticket)));
       if (text === null) return undefined;
       const grant = z.union([relayed, served]).parse(JSON.parse(text));
-      if ('relayTo' in grant) return grant;
-      const { projectId, sessionId, dialect, ...optional } = grant;
-      return { projectId, sessionId, dialect, ...omitUndefined(optional) };
+      return grant;
     },
   };
 }
