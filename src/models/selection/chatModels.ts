@@ -15,6 +15,7 @@ import type { ChatTiers } from '../ports/modelCatalog.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { ChatEndpoint } from '../ports/providerNames.ts';
 import type { Credentials } from '../providerOptions.ts';
+import { type Access, accessOf } from './credentialAccess.ts';
 import type { ProjectCredentialCache } from './projectCredentialCache.ts';
 import { VendorCache } from './vendorCache.ts';
 
@@ -60,10 +61,7 @@ export interface ChatModelsDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-interface Access {
-  readonly credentials: Credentials;
-  readonly guard: TargetGuard | undefined;
-  readonly owner: 'installation' | 'project';
+interface ChatAccess extends Access {
   /** The circuit breaker's name for this choice. */
   readonly breaker: string;
 }
@@ -71,7 +69,7 @@ interface Access {
 /** A model that an agent or a node names, and how it is asked. */
 interface Chosen {
   readonly choice: ChatChoice;
-  readonly access: Access;
+  readonly access: ChatAccess;
 }
 
 /** The chat models that agents and nodes name, by the credentials of their projects. */
@@ -212,7 +210,7 @@ export class SelectedChatModels {
   /** @returns The client, which is kept until the key is released. */
   #client(
     { endpoint: named }: ChatChoice,
-    { credentials, guard, owner }: Access,
+    { credentials, guard, owner }: ChatAccess,
   ): { readonly key: string; readonly client: OpenChat | Promise<OpenChat> } {
     const { installation, endpoint: ofInstallation, open } = this.#deps;
     const endpoint = named ?? ofInstallation;
@@ -223,20 +221,12 @@ export class SelectedChatModels {
   }
 
   /** A project's failures are its own: its requests may be what an endpoint refuses. */
-  #access(projectId: string, choice: ChatChoice, own: readonly ProviderCredentials[]): Access {
+  #access(projectId: string, choice: ChatChoice, own: readonly ProviderCredentials[]): ChatAccess {
     const endpoint = choice.endpoint ?? this.#deps.endpoint;
     const name = credentialName('chat', endpoint);
-    const project = own.find((one) => one.name === name);
     const installation = name === undefined ? {} : this.#deps.credentials(name);
-    const breaker = (credentials: Credentials) => digestOf([projectId, endpoint, choice.model, credentials]);
-    if (!project) {
-      const access = { credentials: installation, guard: undefined, owner: 'installation' } as const;
-      return { ...access, breaker: breaker(installation) };
-    }
-    const { apiKey, baseUrl } = project;
-    const credentials = { apiKey, baseUrl: baseUrl ?? installation.baseUrl };
-    const guard = baseUrl === null ? undefined : this.#deps.guard;
-    return { credentials, guard, owner: 'project', breaker: breaker(credentials) };
+    const access = accessOf(name, own, installation, this.#deps.guard);
+    return { ...access, breaker: digestOf([projectId, endpoint, choice.model, access.credentials]) };
   }
 
   #modelOf({ model, endpoint = this.#deps.endpoint }: ChatChoice, mode: keyof ChatTiers): string {

@@ -9,12 +9,13 @@ import type { CredentialName } from '../../vendors/credentials.ts';
 import { ENGINES } from '../../vendors/registry.ts';
 import { countedEngine } from '../countedSpeech.ts';
 import { type Breakers, createBreakers } from '../failover/circuitBreaker.ts';
-import type { KeyOwner, MetricsOfProvider } from '../ports/metrics.ts';
+import type { MetricsOfProvider } from '../ports/metrics.ts';
 import { skippedError } from '../ports/modelError.ts';
 import { engineCredentialName } from '../ports/providerNames.ts';
 import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
 import type { Credentials, ProviderOptions } from '../providerOptions.ts';
 import type { CallEngines, OnUsed, SpeechEngines } from './callProviders.ts';
+import { type Access, accessOf } from './credentialAccess.ts';
 import { VendorCache } from './vendorCache.ts';
 
 export interface SpeechEnginesDeps {
@@ -31,12 +32,6 @@ export interface SpeechEnginesDeps {
   /** Reports each model that an agent names and that is opened. */
   readonly onModelUsed: (model: string) => void;
   readonly onError: (error: unknown, what: string) => void;
-}
-
-interface Access {
-  readonly credentials: Credentials;
-  readonly owner: KeyOwner;
-  readonly guard: TargetGuard | undefined;
 }
 
 /** The speech-to-speech models that agents and nodes name, by the credentials of their projects. */
@@ -85,16 +80,9 @@ export class SelectedSpeechEngines implements SpeechEngines {
   }
 
   async #access(projectId: string, { provider }: EngineConfig): Promise<Access> {
+    const { credentials, projectCredentials, guard } = this.#deps;
     const name = engineCredentialName(provider);
-    const installation = this.#deps.credentials(name);
-    const own = await this.#deps.projectCredentials(projectId);
-    const project = own.find((one) => one.name === name);
-    if (!project) return { credentials: installation, owner: 'installation', guard: undefined };
-    const { apiKey, baseUrl } = project;
-    const owner = 'project';
-    if (baseUrl === null)
-      return { credentials: { apiKey, baseUrl: installation.baseUrl }, owner, guard: undefined };
-    return { credentials: { apiKey, baseUrl }, owner, guard: this.#deps.guard };
+    return accessOf(name, await projectCredentials(projectId), credentials(name), guard);
   }
 
   #create({ provider, model, voice }: EngineConfig, { credentials, guard }: Access): Promise<SpeechToSpeech> {

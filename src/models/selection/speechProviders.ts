@@ -27,6 +27,7 @@ import type {
   SpeechProviders,
   SpeechVendors,
 } from './callProviders.ts';
+import { type Access, accessOf } from './credentialAccess.ts';
 import { withOwnHints, withOwnSpeed } from './fallbackVendor.ts';
 import { VendorCache } from './vendorCache.ts';
 
@@ -57,11 +58,6 @@ export interface SpeechProvidersDeps {
   readonly onError: (error: unknown, what: string, fields: object) => void;
 }
 
-interface Access {
-  readonly credentials: Credentials;
-  readonly owner: KeyOwner;
-  readonly guard: TargetGuard | undefined;
-}
 type Kind = 'stt' | 'tts';
 
 /** The vendors that agents and nodes name, by the credentials of their projects. */
@@ -212,15 +208,8 @@ export class SelectedSpeechProviders implements SpeechProviders {
     own: readonly ProviderCredentials[],
   ): Access {
     const name = credentialName(kind, provider);
-    if (name === undefined) return { credentials: {}, owner: 'installation', guard: undefined };
-    const installation = this.#deps.credentials(name, kind);
-    const project = own.find((one) => one.name === name);
-    if (!project) return { credentials: installation, owner: 'installation', guard: undefined };
-    const { apiKey, baseUrl } = project;
-    const owner = 'project';
-    if (baseUrl === null)
-      return { credentials: { apiKey, baseUrl: installation.baseUrl }, owner, guard: undefined };
-    return { credentials: { apiKey, baseUrl }, owner, guard: this.#deps.guard };
+    const { credentials, guard } = this.#deps;
+    return accessOf(name, own, name === undefined ? {} : credentials(name, kind), guard);
   }
 
   async #recognizer(
