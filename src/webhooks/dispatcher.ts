@@ -13,61 +13,31 @@ export interface DispatcherDeps extends SendDeps, PostSessionTaskDeps {
 }
 
 /** Sends the webhooks of ended sessions: works on each claimed session until nothing is due. */
-export class WebhookDispatcher {
-  readonly #deps: DispatcherDeps;
-  readonly #worker: Worker;
-  readonly #postSessionTasks = new Set<Promise<void>>();
-
-  constructor(deps: DispatcherDeps) {
-    this.#deps = deps;
-    this.#worker = new Worker({
-      ...SHARES,
-      ...deps,
-      name: 'webhooks of a session',
-      rows: deps.outbox,
-      run: (session, signal) => this.#run(session, signal),
-      beside: () => [...this.#postSessionTasks],
-    });
-  }
-
-  /** Claims due sessions now, every second, and when woken. */
-  start(): void {
-    this.#worker.start();
-  }
-
-  /** A session has ended, or a fact was recorded. */
-  wake(): void {
-    this.#worker.wake();
-  }
-
-  /** Sends what is due within `finishMs`, waits for deliveries in progress, and releases the rest. Idempotent. */
-  close(): Promise<void> {
-    return this.#worker.close();
-  }
-
-  async #run(session: ClaimedWork, signal: AbortSignal): Promise<undefined> {
-    const { outbox, clock, makeId } = this.#deps;
+export function createWebhookDispatcher(deps: DispatcherDeps): Worker {
+  const { outbox, clock, makeId, onError } = deps;
+  const running = new Set<Promise<void>>();
+  /** Starts the post-session tasks. They run beside the deliveries, which do not wait for a model. */
+  const startTasks = (session: ClaimedWork, signal: AbortSignal) => {
+    const task = runPostSessionTasks(deps, session.id, signal, () => worker.wake())
+      .catch((error: unknown) => onError(error, 'post-session tasks interrupted, restarting later'))
+      .finally(() => {
+        running.delete(task);
+        // On a node that stops, this releases what the tasks' end has claimed again.
+        worker.run(session);
+      });
+    running.add(task);
+  };
+  const run = async (session: ClaimedWork, signal: AbortSignal) => {
     const { id: instanceId } = session;
     while (!signal.aborted) {
       const due = await outbox.advance(instanceId, (now) => catchUp(now, clock.now(), makeId));
-      if (due?.tasks) this.#startTasks(session, signal);
-      if (!due?.send || !(await sendEvent(this.#deps, instanceId, due.send, signal))) return undefined;
+      if (due?.tasks) startTasks(session, signal);
+      if (!due?.send || !(await sendEvent(deps, instanceId, due.send, signal))) return undefined;
     }
     await outbox.release(instanceId, new Date(clock.now()));
     return undefined;
-  }
-
-  /** Starts the post-session tasks. They run beside the deliveries, which do not wait for a model. */
-  #startTasks(session: ClaimedWork, signal: AbortSignal): void {
-    const task = runPostSessionTasks(this.#deps, session.id, signal, () => this.wake())
-      .catch((error: unknown) =>
-        this.#deps.onError(error, 'post-session tasks interrupted, restarting later'),
-      )
-      .finally(() => {
-        this.#postSessionTasks.delete(task);
-        // On a node that stops, this releases what the tasks' end has claimed again.
-        this.#worker.run(session);
-      });
-    this.#postSessionTasks.add(task);
-  }
+  };
+  const beside = () => [...running];
+  const worker = new Worker({ ...SHARES, ...deps, name: 'webhooks of a session', rows: outbox, run, beside });
+  return worker;
 }

@@ -26,40 +26,28 @@ export interface EventDispatcherDeps extends DeliveryDeps {
 }
 
 /** Sends queued events: those of a session one after the other, each until it is received or given up. */
-export class EventDispatcher {
+export function createEventDispatcher(deps: EventDispatcherDeps): Worker {
+  const sender = new EventSender(deps);
+  return new Worker({
+    ...SHARES,
+    ...deps,
+    name: 'events for webhooks',
+    rows: deps.queue,
+    run: (work, signal) => sender.run(work, signal),
+  });
+}
+
+class EventSender {
   readonly #deps: EventDispatcherDeps;
-  readonly #worker: Worker;
   readonly #targets = new LRUCache<string, { target: DeliveryTarget | undefined; atMs: number }>({
     max: MAX_TARGETS,
   });
 
   constructor(deps: EventDispatcherDeps) {
     this.#deps = deps;
-    this.#worker = new Worker({
-      ...SHARES,
-      ...deps,
-      name: 'events for webhooks',
-      rows: deps.queue,
-      run: (work, signal) => this.#run(work, signal),
-    });
   }
 
-  /** Claims due queues now, every second, and when woken. */
-  start(): void {
-    this.#worker.start();
-  }
-
-  /** A delivery is to be repeated. */
-  wake(): void {
-    this.#worker.wake();
-  }
-
-  /** Sends what is due within `finishMs`, waits for deliveries in progress, and releases the rest. Idempotent. */
-  close(): Promise<void> {
-    return this.#worker.close();
-  }
-
-  async #run({ id, projectId }: ClaimedWork, signal: AbortSignal): Promise<undefined> {
+  async run({ id, projectId }: ClaimedWork, signal: AbortSignal): Promise<undefined> {
     const { queue, clock, onAttempt } = this.#deps;
     while (!signal.aborted) {
       const now = clock.now();

@@ -5,10 +5,11 @@ import { CallwayError } from '../../src/base/errors.ts';
 import type { Evaluation, SessionResults } from '../../src/engine/history/sessionResults.ts';
 import type { ReleaseStore } from '../../src/engine/session/releases.ts';
 import type { GuardedHttpClient, GuardedRequest } from '../../src/http/client.ts';
-import { type DispatcherDeps, WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
+import { createWebhookDispatcher, type DispatcherDeps } from '../../src/webhooks/dispatcher.ts';
 import type { Outbox } from '../../src/webhooks/outboxStore.ts';
 import type { SigningSecrets } from '../../src/webhooks/signingSecrets.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
+import type { Worker } from '../../src/work/worker.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { unused } from '../support/unused.ts';
 import { ENDED_AT_MS, memoryOutbox, SESSION } from './support/memoryOutbox.ts';
@@ -90,7 +91,7 @@ function scene(outbox: Partial<Outbox> = {}) {
     database,
     errors,
     names: () => received.map(({ event }) => event),
-    node: () => new WebhookDispatcher(deps),
+    node: () => createWebhookDispatcher(deps),
     async judged() {
       judge({ evaluation: EVALUATION });
       await settle();
@@ -101,7 +102,7 @@ const evaluating = { evaluating: true, tasksAtMs: ENDED_AT_MS };
 
 describe('A node', () => {
   test('sends what is due at its start, and when woken', async () => {
-    const ways = [(node: WebhookDispatcher) => node.start(), (node: WebhookDispatcher) => node.wake()];
+    const ways = [(node: Worker) => node.start(), (node: Worker) => node.wake()];
     for (const begin of ways) {
       const here = scene();
       const node = here.node();

@@ -4,7 +4,7 @@ import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import { uuidV7 } from '../../src/base/values/ids.ts';
 import type { GuardedHttpClient, GuardedRequest } from '../../src/http/client.ts';
 import { eventQueueStore } from '../../src/infra/postgres/webhooks/eventQueues.ts';
-import { EventDispatcher } from '../../src/webhooks/eventDispatcher.ts';
+import { createEventDispatcher } from '../../src/webhooks/eventDispatcher.ts';
 import { EventForwarder } from '../../src/webhooks/eventForwarder.ts';
 import { type RefusedEvents, SETTLING_MS } from '../../src/webhooks/eventQueue.ts';
 import type { SigningSecrets } from '../../src/webhooks/signingSecrets.ts';
@@ -57,7 +57,7 @@ describe('EventDispatcher', () => {
       },
     };
     const node = () => {
-      const dispatcher = new EventDispatcher({
+      const dispatcher = createEventDispatcher({
         queue,
         targetOf: async (id) => {
           const webhook = (await stores.agents.find(id))?.config.eventWebhook;

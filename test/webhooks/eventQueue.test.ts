@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CallwayError } from '../../src/base/errors.ts';
 import type { GuardedHttpClient } from '../../src/http/client.ts';
-import { EventDispatcher } from '../../src/webhooks/eventDispatcher.ts';
+import { createEventDispatcher } from '../../src/webhooks/eventDispatcher.ts';
 import { EventForwarder } from '../../src/webhooks/eventForwarder.ts';
 import type { EventQueueStore } from '../../src/webhooks/eventQueue.ts';
 import {
@@ -172,7 +172,7 @@ describe('EventDispatcher', () => {
     let lookups = 0;
     let isClaimed = false;
     const urls: string[] = [];
-    const dispatcher = new EventDispatcher({
+    const dispatcher = createEventDispatcher({
       queue: {
         append: async () => [],
         claimDue: async () => ({ claimed: isClaimed ? [] : [{ id: 'q', projectId: 'p' }], nextDueAt: null }),

@@ -6,10 +6,11 @@ import type { ModelChoice } from '../../engine/turn/turnContext.ts';
 import { judgeSession } from '../../results/analysis/judgeSession.ts';
 import { callReport } from '../../webhooks/callReport.ts';
 import type { WebhookDelivery } from '../../webhooks/deliveryStore.ts';
-import { WebhookDispatcher } from '../../webhooks/dispatcher.ts';
-import { EventDispatcher } from '../../webhooks/eventDispatcher.ts';
+import { createWebhookDispatcher } from '../../webhooks/dispatcher.ts';
+import { createEventDispatcher } from '../../webhooks/eventDispatcher.ts';
 import { createSigningSecrets } from '../../webhooks/signingSecrets.ts';
 import { createWebhookAdmin, type WebhookAdmin } from '../../webhooks/webhookAdmin.ts';
+import type { Worker } from '../../work/worker.ts';
 import type { NodeContext } from '../node/node.ts';
 
 /** How long a shutdown waits for webhook deliveries. */
@@ -21,15 +22,15 @@ export function buildWebhooks(
   models: ModelChoice,
   recordings: CallRecordings,
 ): {
-  readonly dispatcher: WebhookDispatcher;
-  readonly eventDispatcher: EventDispatcher;
+  readonly dispatcher: Worker;
+  readonly eventDispatcher: Worker;
   readonly webhookAdmin: WebhookAdmin;
 } {
   const { storage, client, sandbox, liveEvents, tracer, clock, makeId, logger, onError } = node;
   const { webhookSent } = node.metrics.sessions;
   const { stores } = storage;
   const secrets = createSigningSecrets({ store: stores.webhookSecrets, clock });
-  const dispatcher = new WebhookDispatcher({
+  const dispatcher = createWebhookDispatcher({
     outbox: storage.outbox,
     releases: stores.releases,
     secrets,
@@ -67,7 +68,7 @@ export function buildWebhooks(
       data: { ...data, reason: endReason },
     }),
   );
-  const eventDispatcher = new EventDispatcher({
+  const eventDispatcher = createEventDispatcher({
     queue: storage.eventQueue,
     async targetOf(projectId, { webhook, alertId }) {
       const target =

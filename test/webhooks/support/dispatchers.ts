@@ -6,9 +6,10 @@ import { uuidV7 } from '../../../src/base/values/ids.ts';
 import type { Session } from '../../../src/engine/session/session.ts';
 import type { SessionEnding } from '../../../src/engine/session/sessionStore.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from '../../../src/http/client.ts';
-import { type DispatcherDeps, WebhookDispatcher } from '../../../src/webhooks/dispatcher.ts';
+import { createWebhookDispatcher, type DispatcherDeps } from '../../../src/webhooks/dispatcher.ts';
 import { webhookBodySchema } from '../../../src/webhooks/events.ts';
 import { createSigningSecrets } from '../../../src/webhooks/signingSecrets.ts';
+import type { Worker } from '../../../src/work/worker.ts';
 import { useDatabase } from '../../infra/postgres/support/databases.ts';
 import { agent, ENDING, sessionWorld, user } from '../../infra/postgres/support/sessions.ts';
 import { serveOnLoopback } from '../../support/loopbackServer.ts';
@@ -102,8 +103,8 @@ export function useDispatchers() {
   }
   type Scene = Awaited<ReturnType<typeof scene>>;
 
-  function node({ deps }: Scene, change: Partial<DispatcherDeps> = {}): WebhookDispatcher {
-    const dispatcher = new WebhookDispatcher({ ...deps, ...change });
+  function node({ deps }: Scene, change: Partial<DispatcherDeps> = {}): Worker {
+    const dispatcher = createWebhookDispatcher({ ...deps, ...change });
     closers.push(() => dispatcher.close());
     dispatcher.start();
     return dispatcher;
