@@ -14,20 +14,14 @@ import {
 } from '../../../results/insights/insightStore.ts';
 import { SUM_METRICS, type SumMetric } from '../../../results/insights/metrics.ts';
 import { columnOf } from '../../../results/insights/rollups.ts';
-import { type Dimension, isOutcome, type LatencyPart } from '../../../results/insights/sessionFacts.ts';
+import { type Dimension, isOutcome } from '../../../results/insights/sessionFacts.ts';
 import type { ArmRow } from '../../../results/rollouts/armSums.ts';
 import type { Database, Parameter, Queryable } from '../connection/database.ts';
 import { Given } from '../sql/given.ts';
-import { isoTime } from '../sql/rows.ts';
+import { fieldsOf } from '../sql/rows.ts';
 
 /** The nodes that most sessions entered. */
 const MAX_NODES = 1_000;
-
-interface PointRow {
-  readonly at: Date;
-  readonly key: string | null;
-  readonly is_rest: boolean;
-}
 
 /** Starts transactions of its own. */
 export function insightStore(database: Database): InsightStore {
@@ -47,8 +41,7 @@ export function insightStore(database: Database): InsightStore {
         sums: { amount: columnOf(amount), n: columnOf(n) },
         size: 'sum(sessions)',
       });
-      const rows = await query<PointRow & { amount: number; n: number }>(sql, given.parameters);
-      return rows.map((row): SumPoint => ({ ...toPoint(row), amount: row.amount, n: row.n }));
+      return (await query<object>(sql, given.parameters)).map(fieldsOf<SumPoint>);
     },
     async latencies(projectId, parts, asked) {
       const { groupBy, filter } = asked;
@@ -61,12 +54,10 @@ export function insightStore(database: Database): InsightStore {
         : { table: 'insight_latencies', where: `part = ANY (${given.add(parts)}::text[])`, by: ', part' };
       const sums = { turns: 'turns', buckets: 'buckets' };
       const sql = pointsOf(given, asked, { ...rowsOf, sums, size: 'sum(turns)' });
-      const rows = await query<PointRow & { part?: LatencyPart; turns: number; buckets: string }>(
-        sql,
-        given.parameters,
-      );
-      return rows.map(({ part = 'total', turns, buckets, ...row }): LatencyPoint => {
-        return { ...toPoint(row), part, turns, buckets: JSON.parse(buckets) };
+      const rows = await query<object>(sql, given.parameters);
+      return rows.map((row) => {
+        const { buckets, ...point } = fieldsOf<LatencyPoint & { readonly buckets: string }>(row);
+        return { ...point, part: byOutcome ? 'total' : point.part, buckets: JSON.parse(buckets) };
       });
     },
     async judgements(projectId, asked) {
@@ -82,25 +73,11 @@ export function insightStore(database: Database): InsightStore {
           size: 'sum(judged)',
         },
       );
-      const rows = await query<{
-        at: Date;
-        criterion: string;
-        judged: number;
-        agreed: number;
-        judge_met: number;
-        person_met: number;
-      }>(sql, given.parameters);
-      return rows.map(
-        (row): JudgementPoint => ({
-          at: isoTime(row.at),
-          key: row.criterion,
-          isRest: false,
-          judged: row.judged,
-          agreed: row.agreed,
-          judgeMet: row.judge_met,
-          personMet: row.person_met,
-        }),
-      );
+      const rows = await query<object>(sql, given.parameters);
+      return rows.map((row) => {
+        const { criterion, ...point } = fieldsOf<JudgementPoint & { readonly criterion: string }>(row);
+        return { ...point, key: criterion };
+      });
     },
     async funnel(projectId, asked) {
       const { sql, parameters } = funnelOf(projectId, asked);
@@ -172,10 +149,6 @@ function pointsOf(given: Given, query: InsightQuery, { table, where, by, sums, s
     )
     SELECT date_trunc('${interval}', at, 'UTC') AS at, name AS key, is_rest${by}, ${outer.join(', ')}
     FROM named GROUP BY 1, 2, 3${by} ORDER BY 1`;
-}
-
-function toPoint({ at, key, is_rest }: PointRow) {
-  return { at: isoTime(at), key, isRest: is_rest };
 }
 
 function filtered(given: Given, dimensions: string, filter: SessionFilter): string {
