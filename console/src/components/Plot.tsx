@@ -19,6 +19,7 @@ const EMPTY_MAX = 10;
 const UTC = 'Etc/UTC';
 /** So that the first and the last day's bars are drawn whole. */
 const HALF_DAY_SECONDS = 43_200;
+const DAY_SECONDS = 86_400;
 const COLORS = {
   light: ['#0b7285', '#c92a2a', '#5f3dc4', '#a35200', '#2b8a3e', '#a61e4d', '#1864ab', '#495057'],
   dark: ['#66d9e8', '#ff8787', '#b197fc', '#ffa94d', '#8ce99a', '#faa2c1', '#74c0fc', '#ced4da'],
@@ -67,6 +68,7 @@ export function Plot({
   const isPickable = onPick !== undefined;
   useEffect(() => {
     if (!target.current || width === 0) return;
+    const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > DAY_SECONDS;
     const colors = COLORS[scheme];
     const text = scheme === 'dark' ? '#ced4da' : '#343a40';
     const axis = { stroke: text, grid: { stroke: scheme === 'dark' ? '#373a40' : '#dee2e6' } };
@@ -88,7 +90,10 @@ export function Plot({
           { ...axis, size: 70, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
         series: [
-          { label: texts.time, value: (_, __, ___, place) => timeText(times.at(place ?? -1) ?? 0, daily) },
+          {
+            label: texts.time,
+            value: (_, __, ___, place) => timeText(times.at(place ?? -1) ?? 0, daily, isLong),
+          },
           ...lines.map((line, index) => {
             const stroke = colors[index % colors.length] ?? colors[0];
             return {
@@ -149,12 +154,15 @@ function isolatedIn(values: PlotLine['values']): number[] {
   return values.flatMap((_, place) => (!isGap(place) && isGap(place - 1) && isGap(place + 1) ? [place] : []));
 }
 
-function timeText(seconds: number, daily: boolean): string {
-  return inWords(seconds, daily ? { dateStyle: 'medium', timeZone: UTC } : { timeStyle: 'medium' });
+/** @param isLong - Whether a time of day alone could be that of several days. */
+function timeText(seconds: number, daily: boolean, isLong: boolean): string {
+  if (daily) return inWords(seconds, { dateStyle: 'medium', timeZone: UTC });
+  return inWords(seconds, isLong ? { dateStyle: 'medium', timeStyle: 'short' } : { timeStyle: 'medium' });
 }
 
 function tickText(seconds: number, daily: boolean, stepSeconds: number): string {
   if (daily) return inWords(seconds, { month: 'short', day: 'numeric', timeZone: UTC });
+  if (stepSeconds >= DAY_SECONDS) return inWords(seconds, { month: 'short', day: 'numeric' });
   return inWords(seconds, { timeStyle: stepSeconds < 60 ? 'medium' : 'short' });
 }
 

@@ -111,6 +111,8 @@ const texts = textsIn({
   },
 });
 
+/** More bars than these would be one area. */
+const MAX_BARS = 120;
 const SESSIONS = '/projects/$projectId/sessions';
 /** Metrics that have a series for each value without a group. */
 const GROUPED_BY: Readonly<Partial<Record<Metric, SeriesOf>>> = {
@@ -230,7 +232,7 @@ function Result({ projectId, search, metric, data }: ResultProps) {
         lines={lines}
         format={format}
         daily={interval !== 'hour'}
-        kind={lines.length === 1 && isCount(metric) ? 'bars' : 'lines'}
+        kind={lines.length === 1 && isCount(metric) && times.length <= MAX_BARS ? 'bars' : 'lines'}
         onPick={(time, line) => {
           const one = plotted[line];
           const at = new Date((times[time] ?? 0) * 1000).toISOString();
