@@ -1,7 +1,8 @@
 import { Anchor, Button, Center, Container, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 
+import { handleSubmit } from '../components/handleSubmit.ts';
 import { textsIn } from '../texts.ts';
 import { sessionQuery, signIn } from './session.ts';
 
@@ -50,12 +51,8 @@ export function SignInForm({ note }: { note?: string }) {
     mutationFn: signIn,
     onSuccess: () => queries.invalidateQueries({ queryKey: sessionQuery.queryKey }),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate(token.trim());
-  };
   return (
-    <Stack component="form" onSubmit={submit}>
+    <Stack component="form" onSubmit={handleSubmit(() => mutate(token.trim()))}>
       {note !== undefined && <Text role="status">{note}</Text>}
       <PasswordInput
         label={texts.token}

@@ -12,11 +12,11 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { ApiError, bodyOf } from '../../api/client.ts';
 import { FormError } from '../../components/FormError.tsx';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { WeekGrid } from '../../components/weekGrid/WeekGrid.tsx';
 import type { HoursWindow } from '../../components/weekGrid/week.ts';
 import { ZoneSelect } from '../../components/weekGrid/ZoneSelect.tsx';
@@ -171,17 +171,13 @@ export function CampaignForm({ projectId, campaign, onSaved }: CampaignFormProps
       await onSaved(saved);
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   const problemOf = (field: string) =>
     error instanceof ApiError
       ? error.details.find(({ path }) => path?.split('/').includes(field))?.message
       : undefined;
   const badLine = badVariableLine(form.variables);
   return (
-    <Stack component="form" onSubmit={submit}>
+    <Stack component="form" onSubmit={handleSubmit(() => mutate())}>
       <TextInput
         label={texts.name}
         required

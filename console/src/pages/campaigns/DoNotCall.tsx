@@ -1,11 +1,11 @@
 import { Button, Group, Stack, Table, Text, Textarea, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { codeText } from '../../codes/codeText.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { FormError } from '../../components/FormError.tsx';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { listQuery, PagedTable } from '../../components/PagedTable.tsx';
 import { Section } from '../../components/Section.tsx';
 import { formatDateTime, formatNumber } from '../../formats.ts';
@@ -100,12 +100,8 @@ function AddNumbers({ list }: { list: DoNotCallList }) {
       await queries.invalidateQueries({ queryKey: list.queryKey });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Stack component="form" onSubmit={submit} gap="xs">
+    <Stack component="form" onSubmit={handleSubmit(() => mutate())} gap="xs">
       <Textarea
         label={texts.numbers}
         description={texts.format}
@@ -140,13 +136,9 @@ function LookUp({ list }: { list: DoNotCallList }) {
   const { mutate, isPending, data, error } = useMutation({
     mutationFn: () => list.find(withoutMarks(number)),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   const isUnlisted = error instanceof ApiError && error.status === 404;
   return (
-    <Stack component="form" onSubmit={submit} gap="xs">
+    <Stack component="form" onSubmit={handleSubmit(() => mutate())} gap="xs">
       <Group align="flex-end">
         <TextInput
           label={texts.lookUp}

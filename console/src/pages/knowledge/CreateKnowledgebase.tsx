@@ -1,10 +1,10 @@
 import { Button, NumberInput, Paper, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import { FormError } from '../../components/FormError.tsx';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { textsIn } from '../../texts.ts';
 import type { Knowledgebase } from './knowledge.ts';
 
@@ -62,12 +62,8 @@ export function CreateKnowledgebase({ projectId }: { projectId: string }) {
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: ['knowledgebase', projectId] }),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Paper withBorder p="lg" radius="md" maw={640} component="form" onSubmit={submit}>
+    <Paper withBorder p="lg" radius="md" maw={640} component="form" onSubmit={handleSubmit(() => mutate())}>
       <Stack>
         <Text>{texts.intro}</Text>
         <TextInput

@@ -13,11 +13,11 @@ import {
   Title,
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
-
+import { useId, useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import { FormError } from '../../components/FormError.tsx';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
 
@@ -84,12 +84,8 @@ export function TryQuery({ projectId, knowledgebaseId }: { projectId: string; kn
         }),
       ),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Stack component="form" onSubmit={submit} gap="sm">
+    <Stack component="form" onSubmit={handleSubmit(() => mutate())} gap="sm">
       <Title order={2} size="h4">
         {texts.title}
       </Title>

@@ -1,16 +1,13 @@
-import { ActionIcon, Button, FileButton, Group, Paper, Progress, Stack, Text } from '@mantine/core';
-import { Cross2Icon, UploadIcon } from '@radix-ui/react-icons';
-import { type DragEvent, useState } from 'react';
-
+import { ActionIcon, Group, Progress, Stack, Text } from '@mantine/core';
+import { Cross2Icon } from '@radix-ui/react-icons';
 import { withoutBidiControls } from '../../api/bidiControls.ts';
+import { DropArea } from '../../components/DropArea.tsx';
 import { formatBytes } from '../../formats.ts';
 import { textsIn } from '../../texts.ts';
 import { type Upload, useUploads } from './useUploads.ts';
 
 const texts = textsIn({
   en: {
-    choose: 'Choose files',
-    drop: 'or drop them here',
     types: 'PDF, Word, PowerPoint, Excel, HTML, Markdown, CSV, JSON and text',
     waiting: 'waiting',
     network: 'The connection to the service was lost. Remove it and choose the file again.',
@@ -18,8 +15,6 @@ const texts = textsIn({
     remove: (name: string) => `Remove ${name}`,
   },
   'zh-TW': {
-    choose: '選擇檔案',
-    drop: '或拖放到這裡',
     types: 'PDF、Word、PowerPoint、Excel、HTML、Markdown、CSV、JSON 與純文字',
     waiting: '等待中',
     network: '與服務的連線中斷，請移除後重新選擇檔案。',
@@ -36,42 +31,11 @@ export function UploadDocuments({
   knowledgebaseId: string;
 }) {
   const { uploads, add, remove } = useUploads(projectId, knowledgebaseId);
-  const [isOver, setIsOver] = useState(false);
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault();
-    setIsOver(false);
-    add([...event.dataTransfer.files]);
-  };
   return (
-    <Paper
-      withBorder
-      p="lg"
-      radius="md"
-      style={{ borderStyle: 'dashed', ...(isOver && { borderColor: 'var(--mantine-primary-color-filled)' }) }}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setIsOver(true);
-      }}
-      onDragLeave={() => setIsOver(false)}
-      onDrop={onDrop}
-    >
-      <Stack gap="xs" align="center">
-        <Group gap="sm" justify="center">
-          <FileButton multiple onChange={add}>
-            {(props) => (
-              <Button leftSection={<UploadIcon />} {...props}>
-                {texts.choose}
-              </Button>
-            )}
-          </FileButton>
-          <Text size="sm" c="dimmed">
-            {texts.drop}
-          </Text>
-        </Group>
-        <Text size="xs" c="dimmed" ta="center">
-          {texts.types}
-        </Text>
-      </Stack>
+    <DropArea multiple onFiles={add}>
+      <Text size="xs" c="dimmed" ta="center" mt="xs">
+        {texts.types}
+      </Text>
       {uploads.length > 0 && (
         <Stack gap="sm" mt="md" aria-live="polite">
           {uploads.map((upload) => (
@@ -79,7 +43,7 @@ export function UploadDocuments({
           ))}
         </Stack>
       )}
-    </Paper>
+    </DropArea>
   );
 }
 

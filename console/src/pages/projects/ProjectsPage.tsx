@@ -1,10 +1,10 @@
 import { Button, Group, Stack, Table, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { formatDateTime } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
@@ -98,12 +98,8 @@ function CreateProject() {
       await navigate({ to: '/projects/$projectId', params: { projectId: id } });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Group component="form" align="flex-end" onSubmit={submit}>
+    <Group component="form" align="flex-end" onSubmit={handleSubmit(() => mutate())}>
       <TextInput
         label={texts.name}
         value={name}

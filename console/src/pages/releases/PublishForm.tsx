@@ -1,10 +1,10 @@
 import { Button, Checkbox, Stack, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import { FormError } from '../../components/FormError.tsx';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { textsIn } from '../../texts.ts';
 import { useRefreshAgent } from './releaseData.ts';
 
@@ -55,12 +55,8 @@ export function PublishForm({ projectId, beforePublish, onPublished }: PublishFo
     },
     onSuccess: onPublished,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    publish.mutate();
-  };
   return (
-    <Stack component="form" onSubmit={submit}>
+    <Stack component="form" onSubmit={handleSubmit(() => publish.mutate())}>
       <Textarea
         label={texts.note}
         description={texts.noteHelp}

@@ -1,12 +1,12 @@
 import { Button, Checkbox, Group, NumberInput, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { codeText } from '../../codes/codeText.ts';
 import { FormError } from '../../components/FormError.tsx';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { textsIn } from '../../texts.ts';
 import { REASONS, type Reason } from './reviewData.ts';
 
@@ -65,12 +65,8 @@ function RulesForm({ projectId, rules, mayWrite }: { projectId: string; rules: R
     else next.set(reason, percent);
     setChosen(next);
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   return (
-    <Stack component="form" onSubmit={submit} maw={560}>
+    <Stack component="form" onSubmit={handleSubmit(() => save.mutate())} maw={560}>
       <Text size="sm" c="dimmed">
         {texts.about}
       </Text>

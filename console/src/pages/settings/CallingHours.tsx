@@ -1,10 +1,10 @@
 import { Button, Checkbox, Group, Stack, Switch, TagsInput, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
 import { FormError } from '../../components/FormError.tsx';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { WeekGrid } from '../../components/weekGrid/WeekGrid.tsx';
@@ -90,12 +90,8 @@ function HoursForm({ projectId, saved }: { projectId: string; saved: Hours | nul
       ),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['project', projectId] }),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Stack component="form" onSubmit={submit}>
+    <Stack component="form" onSubmit={handleSubmit(() => mutate())}>
       <Switch
         label={texts.limited}
         checked={isLimited}

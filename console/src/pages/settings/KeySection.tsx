@@ -12,14 +12,14 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import { codeText, textWithCode } from '../../codes/codeText.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { DataTable } from '../../components/DataTable.tsx';
 import { FormError } from '../../components/FormError.tsx';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { formatDateTime } from '../../formats.ts';
@@ -138,12 +138,8 @@ function CreateKey() {
       await queries.invalidateQueries({ queryKey: ['keys'] });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Stack component="form" onSubmit={submit}>
+    <Stack component="form" onSubmit={handleSubmit(() => mutate())}>
       <Group align="flex-end">
         <TextInput
           label={texts.name}

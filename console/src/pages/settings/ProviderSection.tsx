@@ -1,11 +1,11 @@
 import { Button, Code, Group, NativeSelect, PasswordInput, Table, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { FormError } from '../../components/FormError.tsx';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { formatDateTime } from '../../formats.ts';
@@ -138,12 +138,8 @@ function SaveProvider() {
       await queries.invalidateQueries({ queryKey: ['providers'] });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Group component="form" align="flex-end" onSubmit={submit}>
+    <Group component="form" align="flex-end" onSubmit={handleSubmit(() => mutate())}>
       <NativeSelect
         label={texts.provider}
         data={Object.keys(NAMES)}

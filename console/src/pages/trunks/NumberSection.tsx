@@ -1,12 +1,12 @@
 import { Badge, Button, Group, Switch, Table, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { DataTable } from '../../components/DataTable.tsx';
 import { FormError } from '../../components/FormError.tsx';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { useScope } from '../../session/session.ts';
@@ -158,12 +158,8 @@ function AddNumber() {
       await queries.invalidateQueries({ queryKey: ['numbers'] });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Group component="form" align="flex-end" onSubmit={submit}>
+    <Group component="form" align="flex-end" onSubmit={handleSubmit(() => mutate())}>
       <TextInput
         label={texts.number}
         description={texts.format}

@@ -1,10 +1,10 @@
 import { Alert, Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import { codeText, textWithCode } from '../../codes/codeText.ts';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { useScope } from '../../session/session.ts';
@@ -53,16 +53,12 @@ export function TestCall() {
       ),
   });
   if (!useScope('calls')) return null;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
     <Section title={texts.title} description={texts.about}>
       {fromNumber === undefined ? (
         <Text>{texts.needsNumber}</Text>
       ) : (
-        <Group component="form" align="flex-end" onSubmit={submit}>
+        <Group component="form" align="flex-end" onSubmit={handleSubmit(() => mutate())}>
           <NativeSelect
             label={texts.from}
             data={numbers?.data.map(({ number }) => number) ?? []}

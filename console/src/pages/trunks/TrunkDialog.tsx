@@ -13,11 +13,11 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../api/apiContext.tsx';
 import { ApiError } from '../../api/client.ts';
 import { FormError } from '../../components/FormError.tsx';
+import { handleSubmit } from '../../components/handleSubmit.ts';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { textsIn } from '../../texts.ts';
 import type { Trunk } from './TrunkSection.tsx';
@@ -157,13 +157,9 @@ export function TrunkDialog({ trunk, onClose }: { trunk: Trunk | undefined; onCl
     onChange: (event: { currentTarget: { value: string } }) => set({ [field]: event.currentTarget.value }),
     error: problemOf(field),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
     <Modal opened onClose={onClose} title={trunk ? texts.edit : texts.add} size="lg">
-      <form onSubmit={submit}>
+      <form onSubmit={handleSubmit(() => mutate())}>
         <Stack>
           <SimpleGrid cols={{ base: 1, sm: 2 }} style={{ alignItems: 'end' }}>
             <TextInput label={texts.name} required maxLength={128} data-autofocus {...text('name')} />

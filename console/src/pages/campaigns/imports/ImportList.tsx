@@ -1,7 +1,6 @@
-import { Button, FileButton, Group, Paper, Stack, Text } from '@mantine/core';
-import { UploadIcon } from '@radix-ui/react-icons';
-import { type DragEvent, useState } from 'react';
+import { useState } from 'react';
 
+import { DropArea } from '../../../components/DropArea.tsx';
 import { Section } from '../../../components/Section.tsx';
 import { textsIn } from '../../../texts.ts';
 import { type FirstRows, readFirstRows } from './firstRows.ts';
@@ -17,8 +16,6 @@ const texts = textsIn({
       numbers:
         'CSV or XLSX with a header, up to 1,000,000 rows. One column has the numbers; the others are not read.',
     },
-    choose: 'Choose a file',
-    drop: 'or drop it here',
   },
   'zh-TW': {
     title: { contacts: '由檔案新增聯絡人', numbers: '由檔案加入號碼' },
@@ -26,8 +23,6 @@ const texts = textsIn({
       contacts: '含標題列的 CSV 或 XLSX，最多 1,000,000 列。其中一欄是號碼，其他欄成為通話的變數。',
       numbers: '含標題列的 CSV 或 XLSX，最多 1,000,000 列。其中一欄是號碼，其他欄不會讀取。',
     },
-    choose: '選擇檔案',
-    drop: '或拖放到這裡',
   },
 });
 
@@ -46,16 +41,10 @@ export interface ImportTarget {
 export function ImportList({ target }: { target: ImportTarget }) {
   const [chosen, setChosen] = useState<{ file: File; firstRows: FirstRows | undefined } | undefined>();
   const [importId, setImportId] = useState<string | undefined>();
-  const [isOver, setIsOver] = useState(false);
-  const choose = async (file: File | null | undefined) => {
+  const choose = async (file: File | undefined) => {
     if (!file) return;
     setChosen({ file, firstRows: await readFirstRows(file) });
     setImportId(undefined);
-  };
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault();
-    setIsOver(false);
-    void choose(event.dataTransfer.files[0]);
   };
   const onStarted = (started: string) => {
     setChosen(undefined);
@@ -63,35 +52,7 @@ export function ImportList({ target }: { target: ImportTarget }) {
   };
   return (
     <Section title={texts.title[target.kind]} description={texts.about[target.kind]}>
-      <Paper
-        withBorder
-        p="lg"
-        style={{
-          borderStyle: 'dashed',
-          borderColor: isOver ? 'var(--mantine-primary-color-filled)' : undefined,
-        }}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setIsOver(true);
-        }}
-        onDragLeave={() => setIsOver(false)}
-        onDrop={onDrop}
-      >
-        <Stack gap="xs" align="center">
-          <Group gap="sm" justify="center">
-            <FileButton accept=".csv,.tsv,.txt,.xlsx" onChange={(file) => void choose(file)}>
-              {(props) => (
-                <Button leftSection={<UploadIcon />} {...props}>
-                  {texts.choose}
-                </Button>
-              )}
-            </FileButton>
-            <Text size="sm" c="dimmed">
-              {texts.drop}
-            </Text>
-          </Group>
-        </Stack>
-      </Paper>
+      <DropArea accept=".csv,.tsv,.txt,.xlsx" onFiles={([file]) => void choose(file)} />
       {chosen && (
         <MapColumns
           key={`${chosen.file.name} ${chosen.file.lastModified}`}

@@ -1,9 +1,9 @@
 import { Button, Group, NativeSelect, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { withoutBidiControls } from '../../../api/bidiControls.ts';
 import { uploadForm } from '../../../api/uploadForm.ts';
+import { handleSubmit } from '../../../components/handleSubmit.ts';
 import { formatPercent } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
 import type { FirstRows } from './firstRows.ts';
@@ -84,14 +84,10 @@ export function MapColumns({ target, file, firstRows, onStarted }: MapColumnsPro
     },
     onSuccess: ({ importId }) => onStarted(importId),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   const set = (field: Field, header: string) =>
     setMapping((before) => ({ ...before, [field]: header || undefined }));
   return (
-    <Stack component="form" onSubmit={submit} gap="sm">
+    <Stack component="form" onSubmit={handleSubmit(() => mutate())} gap="sm">
       <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
         {texts.columns(withoutBidiControls(file.name))}
       </Text>

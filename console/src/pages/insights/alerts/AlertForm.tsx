@@ -9,12 +9,12 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { FormError } from '../../../components/FormError.tsx';
+import { handleSubmit } from '../../../components/handleSubmit.ts';
 import { apiDocumentQuery, type JsonSchema, schemaAt } from '../../../schemaForm/jsonSchema.ts';
 import { SchemaForm } from '../../../schemaForm/SchemaForm.tsx';
 import { textsIn } from '../../../texts.ts';
@@ -92,12 +92,8 @@ export function AlertForm({ projectId, alert, onSaved }: AlertFormProps) {
       onSaved();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   return (
-    <Stack component="form" onSubmit={submit}>
+    <Stack component="form" onSubmit={handleSubmit(() => save.mutate())}>
       <TextInput
         label={texts.name}
         value={form.name}

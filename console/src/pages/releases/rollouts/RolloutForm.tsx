@@ -1,10 +1,10 @@
 import { Button, Checkbox, Group, NativeSelect, NumberInput, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import { FormError } from '../../../components/FormError.tsx';
+import { handleSubmit } from '../../../components/handleSubmit.ts';
 import { ItemList } from '../../../components/ItemList.tsx';
 import { textsIn } from '../../../texts.ts';
 import { isShare, metricTexts } from '../../insights/insightData.ts';
@@ -97,13 +97,9 @@ export function RolloutForm({ projectId, onStarted }: { projectId: string; onSta
       onStarted();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    start.mutate();
-  };
   if (others.length === 0) return <Text>{texts.noRelease}</Text>;
   return (
-    <Stack component="form" onSubmit={submit}>
+    <Stack component="form" onSubmit={handleSubmit(() => start.mutate())}>
       <Select
         label={texts.release}
         data={others.map((one) => ({

@@ -1,9 +1,9 @@
 import { Alert, Badge, Button, Group, NumberInput, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../../api/apiContext.tsx';
 import { ConfirmButton } from '../../../components/ConfirmButton.tsx';
+import { handleSubmit } from '../../../components/handleSubmit.ts';
 import { formatDateTime, formatNumber } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { COLON, SEMICOLON, textsIn } from '../../../texts.ts';
@@ -154,12 +154,8 @@ function Actions({ projectId, rollout }: { projectId: string; rollout: Rollout }
     await api.POST(`/v1/projects/{projectId}/rollouts/{rolloutId}/${verb}`, { params: { path } });
     await refresh();
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change.mutate();
-  };
   return (
-    <Group align="flex-end" gap="xs" component="form" onSubmit={submit}>
+    <Group align="flex-end" gap="xs" component="form" onSubmit={handleSubmit(() => change.mutate())}>
       <NumberInput
         label={texts.percent}
         value={percent}

@@ -2,11 +2,11 @@ import { Autocomplete, Button, Modal, Stack, Switch, TextInput } from '@mantine/
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import { FormError } from '../../../components/FormError.tsx';
+import { handleSubmit } from '../../../components/handleSubmit.ts';
 import { formatDateTime } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
 
@@ -77,13 +77,9 @@ function SessionForm({ projectId }: { projectId: string }) {
       });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   const startOf = new Map(sessions.map((one) => [one.sessionId, one.startedAt]));
   return (
-    <Stack component="form" onSubmit={submit}>
+    <Stack component="form" onSubmit={handleSubmit(() => mutate())}>
       <Autocomplete
         label={texts.session}
         description={texts.sessionHelp}

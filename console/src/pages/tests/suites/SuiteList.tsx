@@ -1,11 +1,11 @@
 import { Button, Group, Loader, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import { FormError } from '../../../components/FormError.tsx';
+import { handleSubmit } from '../../../components/handleSubmit.ts';
 import { formatNumber } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { PageLink } from '../../../layout/links.tsx';
@@ -87,12 +87,8 @@ function CreateSuite({ projectId }: { projectId: string }) {
       });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Stack component="form" onSubmit={submit} gap="xs">
+    <Stack component="form" onSubmit={handleSubmit(() => mutate())} gap="xs">
       <Group align="flex-end">
         <TextInput
           label={texts.name}

@@ -1,12 +1,12 @@
 import { Button, Checkbox, Group, Loader, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-
+import { useState } from 'react';
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import { ConfirmButton } from '../../../components/ConfirmButton.tsx';
 import { FormError } from '../../../components/FormError.tsx';
+import { handleSubmit } from '../../../components/handleSubmit.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { ButtonLink, PageLink } from '../../../layout/links.tsx';
 import { useScope } from '../../../session/session.ts';
@@ -91,10 +91,6 @@ function EditSuite({ suite, cases }: { suite: TestSuite; cases: readonly TestCas
   const [name, setName] = useState(suite.name);
   const [chosen, setChosen] = useState(suite.testCases.map((one) => one.id));
   const { save, remove } = useSuiteChanges(suite);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate({ name: name.trim(), testCaseIds: chosen });
-  };
   const isChanged =
     name.trim() !== suite.name || chosen.join() !== suite.testCases.map((one) => one.id).join();
   return (
@@ -107,7 +103,13 @@ function EditSuite({ suite, cases }: { suite: TestSuite; cases: readonly TestCas
           <RunButton projectId={projectId} subject={{ kind: 'suite', id, name: suite.name }} />
         )}
       </Group>
-      <Paper withBorder p="md" radius="md" component="form" onSubmit={submit}>
+      <Paper
+        withBorder
+        p="md"
+        radius="md"
+        component="form"
+        onSubmit={handleSubmit(() => save.mutate({ name: name.trim(), testCaseIds: chosen }))}
+      >
         <Stack>
           <TextInput
             label={texts.name}
