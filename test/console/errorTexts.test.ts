@@ -246,8 +246,8 @@ test.each([
   expect(messageTextZh(checkTemplate(template) ?? '')).toBe(text);
 });
 
-test('Each reason why a document cannot be read has a Chinese text', () => {
-  const messages = sources('knowledge').flatMap((source) =>
+test('Each reason why a document or a list cannot be read has a Chinese text', () => {
+  const messages = sources('knowledge', 'campaigns/imports').flatMap((source) =>
     Array.from(source.matchAll(/new DocumentError\(\s*(['`])(.*?)\1/gs), ([, , text = '']) =>
       text.replaceAll(/\$\{[^}]*\}/g, '7'),
     ),

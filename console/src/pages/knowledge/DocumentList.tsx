@@ -7,9 +7,14 @@ import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { formatBytes, formatDateTime, formatNumber, formatTime } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
-import { locale, textsIn } from '../../texts.ts';
-import { documentErrorZh } from './documentErrorsZh.ts';
-import { type Document, isInProgress, useDeleteDocument, useDocuments } from './knowledge.ts';
+import { textsIn } from '../../texts.ts';
+import {
+  type Document,
+  documentErrorText,
+  isInProgress,
+  useDeleteDocument,
+  useDocuments,
+} from './knowledge.ts';
 
 const texts = textsIn({
   en: {
@@ -146,8 +151,7 @@ function DocumentProgress({ document }: { document: Document }) {
       )}
       {error !== undefined && (
         <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
-          {locale === 'zh-TW' ? documentErrorZh(error) : error}{' '}
-          {nextAttemptAt !== undefined && texts.retryAt(formatTime(nextAttemptAt))}
+          {documentErrorText(error)} {nextAttemptAt !== undefined && texts.retryAt(formatTime(nextAttemptAt))}
         </Text>
       )}
     </>

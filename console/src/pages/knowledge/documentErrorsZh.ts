@@ -52,6 +52,12 @@ const TEXTS: readonly Phrase[] = [
   ],
   [/^The type (.*) cannot be read$/, '無法讀取 $1 類型的檔案。'],
   [/^The uploaded file is gone; upload it again$/, '上傳的檔案已不存在，請重新上傳。'],
+  [/^The file is empty$/, '檔案是空的。'],
+  [/^The file has no column (.*); its columns are (.*)$/s, '檔案沒有欄位 $1；其欄位為 $2。'],
+  [
+    /^No node has had the uploaded file for (\d+) seconds; send it again$/,
+    '$1 秒內沒有節點有上傳的檔案，請重新傳送。',
+  ],
   [/^Reading the file was interrupted too often$/, '讀取檔案中斷太多次。'],
   [
     /^The embedding model (.*) is not configured: no key or base URL is set$/,
@@ -61,7 +67,7 @@ const TEXTS: readonly Phrase[] = [
   [/^An internal error; see the service’s log$/, '服務發生內部錯誤，請查看服務的紀錄。'],
 ];
 
-/** Why a document cannot be read; as the API says it where its text is not known here. */
+/** Why a document or a list cannot be read; as the API says it where its text is not known here. */
 export function documentErrorZh(message: string): string {
   return phraseIn(TEXTS, message) ?? message;
 }

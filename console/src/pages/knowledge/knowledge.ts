@@ -3,6 +3,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
+import { locale } from '../../texts.ts';
+import { documentErrorZh } from './documentErrorsZh.ts';
 
 export type Knowledgebase = components['schemas']['Knowledgebase'];
 export type Document = components['schemas']['Dataset'];
@@ -10,6 +12,10 @@ export type Chunk = components['schemas']['Chunk'];
 
 /** While a document is being processed; there is no event for it. */
 const PROGRESS_EVERY_MS = 1_500;
+
+/** Why a document or a list cannot be read, in the browser's language. */
+export const documentErrorText = (message: string): string =>
+  locale === 'zh-TW' ? documentErrorZh(message) : message;
 
 /** The project's knowledge base; null before it is created. */
 export function useKnowledgebase(projectId: string) {

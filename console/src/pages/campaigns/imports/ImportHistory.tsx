@@ -8,6 +8,7 @@ import { listQuery, PagedTable } from '../../../components/PagedTable.tsx';
 import { Section } from '../../../components/Section.tsx';
 import { formatDateTime, formatNumber } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
+import { documentErrorText } from '../../knowledge/knowledge.ts';
 import { REFRESH_MS } from '../campaignData.ts';
 
 /** While a file is read. */
@@ -75,7 +76,7 @@ export function ImportHistory({ projectId, campaignId }: { projectId: string; ca
             <Table.Td>{formatDateTime(createdAt)}</Table.Td>
             <Table.Td>
               {codeText('importStatus', status)}
-              {reason !== undefined && <Text size="xs">{reason}</Text>}
+              {reason !== undefined && <Text size="xs">{documentErrorText(reason)}</Text>}
             </Table.Td>
             {[rows, accepted, skipped].map((count, place) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: columns stay in their places.

@@ -9,6 +9,7 @@ import { DataTable } from '../../../components/DataTable.tsx';
 import { formatNumber } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { locale, textsIn } from '../../../texts.ts';
+import { documentErrorText } from '../../knowledge/knowledge.ts';
 import { countBy, countsText } from '../counts.ts';
 import type { ImportTarget } from './ImportList.tsx';
 
@@ -75,7 +76,7 @@ export function ImportProgress({ target, importId }: { target: ImportTarget; imp
         {texts[status]}
         {status === 'running' && <Loader size="xs" ml="xs" aria-label={texts.running} />}
       </Text>
-      {reason !== undefined && <Text c="var(--mantine-color-error)">{reason}</Text>}
+      {reason !== undefined && <Text c="var(--mantine-color-error)">{documentErrorText(reason)}</Text>}
       <Text size="sm">{texts.figures(...figures)}</Text>
       {errors.length > 0 && (
         <>
