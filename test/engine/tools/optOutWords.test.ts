@@ -123,10 +123,73 @@ Cessez de me contacter
 リストから私の番号を消して
 私の番号を削除してください
 もう連絡しないでください
-電話はもう結構です`;
+電話はもう結構です
+I asked you not to call me
+I told you people not to call here anymore
+I want to be removed from your call list
+I want my number removed
+I want off your list
+Cease and desist calling me
+Stop these calls
+Don't call my cell phone anymore
+Don't call me back
+Don't you ever call me again
+Could you please not call me again
+Don't bother calling again
+You are not allowed to call me anymore
+You don't have my permission to call me
+If you call me again I will report you
+Make sure I don't get any more calls
+Put me down as do not call
+I never want to hear from you again
+Do not call list, please
+以后别打了
+请把我的号码删掉
+再打我就报警了
+把我拉黑吧
+Eliminad mi número de vuestra base de datos
+Dejad de llamarme
+No me llaméis más
+Les pido que no me llamen más
+No autorizo que me llamen
+Borren mis datos
+Bitte rufen Sie nicht mehr an
+Löschen Sie alle gespeicherten Daten von mir
+Ich widerrufe meine Einwilligung
+Ich möchte nicht, dass Sie mich noch einmal anrufen
+Unterlassen Sie weitere Anrufe
+Merci de ne plus m'appeler
+Arrêtez d'appeler
+Supprimez mes coordonnées
+Je m'oppose au démarchage
+Inutile de me rappeler
+Veuillez me retirer de votre liste
+二度とかけてこないでください
+今後のお電話はご遠慮ください
+営業電話はお断りします
+もうかけないでください
+電話をやめてください`;
 
 const OTHERS = `
 I'll call again
+I told my ex to stop calling me
+I didn't ask you to stop calling me
+What happens if I opt out?
+I don't want you to call me Mr Smith
+I was told not to call you again
+Don't call me back before noon
+今天别打了，明天再打
+他说不要再打电话给他
+Que no me llamen Juan
+Dijo que no me llamen más tarde
+Ich kann Sie nicht mehr anrufen
+Ich habe keine Anrufe mehr bekommen
+Der Arzt ruft nicht mehr an
+Pourquoi vous ne m'appelez plus ?
+Arrêtez de m'appeler Jean
+Ne me rappelez pas avant lundi
+彼は二度と電話してこないと言った
+夜は電話しないでください
 Don't stop
 Don't stop calling me
 Don't call me before nine
