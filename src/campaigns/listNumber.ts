@@ -6,18 +6,25 @@ import { normalizeNumber } from '../base/values/e164.ts';
 const TEL_SCHEME = /^tel:/i;
 const INTERNATIONAL_PREFIX = /^00(?=[1-9])/;
 const SEPARATORS = /[\s().\-/]/g;
+/** Marks that no one sees: address books of phones put them around a number. */
+const INVISIBLE = /\p{Cf}/gu;
+/** What spreadsheets write so that a number is taken for a text: `'0912…`, `="0912…"`. */
+const AS_TEXT = /^(?:'|="(?=.*"$))|(?<=^=".*)"$/g;
+/** A number's cell may be shown with decimals, or with separators of thousands: `12125550123.00`, `2,125,550,123`. */
+const DECIMALS = /^(\+?\d{7,15})[.,]0{1,2}$/;
+const THOUSANDS = /^\d{1,3}(?:,\d{3}){2,}$/;
 
 /**
  * Returns a reader of numbers as lists have them: in E.164 with any separators, with `00` or a country's own prefix for
  * international calls, as dialed within the country, or with its calling code but without the plus sign, which spreadsheets
- * lose. It reads no number that a phone cannot reach, such as one with an extension.
+ * lose, and in the other forms that exports give it. It reads no number that a phone cannot reach, such as one with an extension.
  *
  * @param fromNumber - The number that calls, in E.164, whose country national numbers are of; undefined reads none.
  */
 export function listNumberReader(fromNumber: string | undefined): (text: string) => string | undefined {
   const home = fromNumber === undefined ? undefined : parsePhoneNumberFromString(fromNumber);
   return (text) => {
-    const given = text.trim().replace(TEL_SCHEME, '').replace(INTERNATIONAL_PREFIX, '+');
+    const given = exported(text).replace(TEL_SCHEME, '').replace(INTERNATIONAL_PREFIX, '+');
     const digits = given.replace(SEPARATORS, '');
     const strict = home && !digits.startsWith('+') ? undefined : normalizeNumber(digits);
     if (strict !== undefined || !home) return strict;
@@ -27,6 +34,12 @@ export function listNumberReader(fromNumber: string | undefined): (text: string)
     const number = parsed(given, home.country);
     return number?.isValid() && !number.ext ? number.number : undefined;
   };
+}
+
+/** Undoes what spreadsheets and address books do to a number. */
+function exported(text: string): string {
+  const shown = text.replace(INVISIBLE, '').trim().replace(AS_TEXT, '');
+  return THOUSANDS.test(shown) ? shown.replaceAll(',', '') : shown.replace(DECIMALS, '$1');
 }
 
 function parsed(text: string, defaultCountry?: CountryCode): PhoneNumber | undefined {

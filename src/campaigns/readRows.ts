@@ -10,6 +10,9 @@ import { listNumberReader } from './listNumber.ts';
 /** Rows that are read in a few milliseconds, before others have their turn. */
 const ROWS_AT_ONCE = 100;
 
+/** A number as spreadsheets write long ones: `8.86912E+11`. Its last digits are lost. */
+const ROUNDED = /^\d(?:[.,]\d+)?e\+?\d+$/i;
+
 /** A row that was read: a contact, or why there is none. */
 export type ReadRow = { readonly contact: Contact } | SkippedRead;
 interface SkippedRead {
@@ -55,6 +58,10 @@ export function missingNumber(): SkippedRead {
 
 /** @param from - The number in whose country national numbers were read, too. */
 export function invalidNumber(text: string, from: string | undefined): SkippedRead {
+  if (ROUNDED.test(text.trim())) {
+    const message = `${text} was rounded by a spreadsheet: format the column as text before the export`;
+    return skip('invalid_number', message);
+  }
   const orNational = from === undefined ? '' : `, nor one of the country of ${from}`;
   return skip('invalid_number', `${text} is no number in E.164${orNational}`);
 }

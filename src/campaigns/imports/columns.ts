@@ -16,14 +16,14 @@ export type GivenRow =
  * Reads the header of a file.
  *
  * @param mapping - Headers of the columns; a header is found whatever its case.
- * @returns Reads the cells of a row: empty ones set no variable.
- * @throws {DocumentError} When a header of the mapping is missing.
+ * @returns Reads the cells of a row: empty ones set no variable. Undefined when these cells lack a header of the mapping.
  */
 export function readColumns(
   headers: readonly string[],
   mapping: ContactMapping,
-): (cells: readonly string[]) => GivenRow {
+): ((cells: readonly string[]) => GivenRow) | undefined {
   const found = Object.entries(mapping).map(([field, header]) => [field, columnOf(headers, header)] as const);
+  if (found.some(([, column]) => column < 0)) return undefined;
   const mapped = new Set(found.map(([, column]) => column));
   const variables = variableNames(headers).flatMap((name, column) =>
     name === undefined || mapped.has(column) ? [] : [[name, column] as const],
@@ -47,13 +47,21 @@ export function readColumns(
   };
 }
 
+/** @param rows - The first rows of a file, none of which is the header. @returns The error that tells what is missing. */
+export function missingColumns(rows: readonly (readonly string[])[], mapping: ContactMapping): DocumentError {
+  const filled = rows.map((cells) => cells.filter((cell) => cell.trim() !== ''));
+  // Titles above the header have fewer cells.
+  const headers = filled.reduce((most, cells) => (cells.length > most.length ? cells : most), []);
+  const missing = Object.values(mapping).filter((header) => columnOf(headers, header) < 0);
+  const named = headers.slice(0, MAX_NAMED_HEADERS).join(', ');
+  return new DocumentError(`The file has no column ${missing.join(', ')}; its columns are ${named}`);
+}
+
+/** @returns -1 when it is missing. */
 function columnOf(headers: readonly string[], wanted: string): number {
   const exact = headers.findIndex((header) => header.trim() === wanted);
   if (exact >= 0) return exact;
-  const column = headers.findIndex((header) => header.trim().toLowerCase() === wanted.toLowerCase());
-  if (column >= 0) return column;
-  const named = headers.filter((header) => header.trim() !== '').slice(0, MAX_NAMED_HEADERS);
-  throw new DocumentError(`The file has no column ${wanted}; its columns are ${named.join(', ')}`);
+  return headers.findIndex((header) => header.trim().toLowerCase() === wanted.toLowerCase());
 }
 
 /** The variable of each column; undefined for a column without a header. */

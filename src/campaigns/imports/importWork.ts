@@ -6,7 +6,7 @@ import { DocumentError } from '../../knowledge/parse/block.ts';
 import type { LeasedWork } from '../../work/work.ts';
 import type { WorkKind } from '../../work/worker.ts';
 import type { SkippedRow } from '../contact.ts';
-import { type GivenRow, readColumns } from './columns.ts';
+import { type GivenRow, missingColumns, readColumns } from './columns.ts';
 import type { ContactImportStore, ImportTask } from './contactImport.ts';
 
 /** Files that a node reads at once, and those of one project. */
@@ -14,6 +14,8 @@ const MAX_RUNNING = 2;
 const MAX_RUNNING_PER_PROJECT = 1;
 /** An import that ends the process, or its parser, so often without a row more is failed. */
 const MAX_ATTEMPTS = 3;
+/** Titles and dates may stand above the header. */
+const MAX_HEADER_ROWS = 10;
 /** A file lies on the node that received it, unless the nodes share a bucket or a folder: another node leaves it to that one. */
 const FILE_RETRY_MS = 1_000;
 /** A node that has a file is back by then, or has failed. */
@@ -108,6 +110,7 @@ async function readFile<Stores extends { readonly contactImports: ContactImportS
   if (!target) throw new ImportLostError();
   const file = await checkOut(deps, task);
   let readRow: ((cells: readonly string[]) => GivenRow) | undefined;
+  let firstRows: (readonly string[])[] = [];
   let position = 0;
   let taken = task.rows;
   try {
@@ -116,6 +119,7 @@ async function readFile<Stores extends { readonly contactImports: ContactImportS
       {
         async restart() {
           readRow = undefined;
+          firstRows = [];
           position = 0;
         },
         async store(rows) {
@@ -123,7 +127,10 @@ async function readFile<Stores extends { readonly contactImports: ContactImportS
           for (const cells of rows) {
             if (cells.every((cell) => cell.trim() === '')) continue;
             if (!readRow) {
+              firstRows.push(cells);
               readRow = readColumns(cells, task.mapping);
+              if (!readRow && firstRows.length === MAX_HEADER_ROWS)
+                throw missingColumns(firstRows, task.mapping);
               continue;
             }
             position += 1;
@@ -139,7 +146,8 @@ async function readFile<Stores extends { readonly contactImports: ContactImportS
   } finally {
     await file.release();
   }
-  if (!readRow) throw new DocumentError('The file is empty');
+  if (firstRows.length === 0) throw new DocumentError('The file is empty');
+  if (!readRow) throw missingColumns(firstRows, task.mapping);
 }
 
 async function take<Stores extends { readonly contactImports: ContactImportStore }>(

@@ -32,6 +32,11 @@ const OFFICE_PARTS = [
   ['pptx', [Buffer.from('ppt/presentation'), Buffer.from('ppt\\presentation')]],
   ['xlsx', [Buffer.from('xl/workbook'), Buffer.from('xl\\workbook')]],
 ] as const;
+/** Binary workbooks (XLSB), and OpenDocument, which names its type first. */
+const OTHER_PARTS = [
+  Buffer.from('xl/workbook.bin'),
+  Buffer.from('mimetypeapplication/vnd.oasis.opendocument'),
+];
 const CARRY_BYTES = 64;
 
 /** Types that only a program makes: a name that claims one without its content is a mistake. */
@@ -49,6 +54,7 @@ export function createTypeDetector(fileName: string): TypeDetector {
       if (parts.some((part) => window.includes(part))) seen.parts.add(name);
     }
     if (window.includes(ENCRYPTED_STREAM)) seen.parts.add('encrypted');
+    if (OTHER_PARTS.some((part) => window.includes(part))) seen.parts.add('other');
     carry = Buffer.from(window.subarray(-CARRY_BYTES));
   };
   return {
@@ -124,6 +130,12 @@ function isPdf(head: Buffer, claimed: DocumentType | undefined): boolean {
 function officeType({ parts, zipEndAt, lengthBytes }: Seen): DocumentType {
   if (zipEndAt < 0 || zipEndAt < lengthBytes - MAX_ZIP_END_BYTES) {
     throw refusal('dataset_truncated', 'The file is cut off: its end is missing; upload it again');
+  }
+  if (parts.has('other')) {
+    throw refusal(
+      'dataset_type_unsupported',
+      'The file has a format of Office or OpenDocument that is not read; save it as DOCX, PPTX or XLSX',
+    );
   }
   const found = OFFICE_PARTS.find(([name]) => parts.has(name))?.[0];
   if (found) return found;

@@ -49,8 +49,43 @@ async function encodingOf(path: string, declared?: (head: string) => string | un
   if (sample[0] === 0xfe && sample[1] === 0xff) return 'utf-16be';
   if (await isUtf8(path)) return 'utf-8';
   const named = declared?.(sample.toString('latin1'));
-  const guessed = named ?? detect(repeated(sample)) ?? FALLBACK;
-  return knownLabel(guessed) ?? FALLBACK;
+  if (named !== undefined) return knownLabel(named) ?? FALLBACK;
+  const guessed = knownLabel(detect(repeated(sample)) ?? FALLBACK) ?? FALLBACK;
+  return corrected(guessed, sample);
+}
+
+/**
+ * Corrects what the detector takes for one another in names and addresses, whose characters are not those of prose, by how
+ * the bytes of the encodings differ.
+ */
+function corrected(guessed: string, sample: Buffer): string {
+  const text = new TextDecoder(guessed).decode(sample);
+  switch (guessed) {
+    case 'euc-kr':
+      // Korean of today has hardly any Han characters.
+      return shareOf(text, /\p{Script=Han}/gu, /[\p{Script=Han}\p{Script=Hangul}]/gu) > 0.1
+        ? 'gb18030'
+        : guessed;
+    case 'gb18030': {
+      // The usual characters have two high bytes; about half of those in Big5 have a low second one.
+      const [first, low] = [/[\x81-\xfe][\x40-\xfe]/g, /[\x81-\xfe][\x40-\x7e]/g];
+      return shareOf(sample.toString('latin1'), low, first) > 0.2 ? 'big5' : guessed;
+    }
+    case 'windows-1252': {
+      const bytes = sample.toString('latin1');
+      // Letters with accents seldom stand together.
+      if (shareOf(bytes, /[\x80-\xff](?=[\x80-\xff])/g, /[\x80-\xff]/g) > 0.25) return 'shift_jis';
+      // Within words there are quotes and ligatures here, and the accented letters of a Mac.
+      const inWords = /(?<=[a-z])[\x80-\x8b\x8d-\x91\x93-\x95\x98-\x9b\x9d-\x9f](?=[a-z])/gi;
+      return shareOf(bytes, inWords, /(?<=[a-z])[\x80-\xff](?=[a-z])/gi) > 0.5 ? 'macintosh' : guessed;
+    }
+    default:
+      return guessed;
+  }
+}
+
+function shareOf(text: string, some: RegExp, all: RegExp): number {
+  return (text.match(some)?.length ?? 0) / Math.max(1, text.match(all)?.length ?? 0);
 }
 
 /** Repeats a short text, which the detector refuses to analyze: its frequencies stay the same. */

@@ -64,7 +64,10 @@ test('The date of the data is that of the installed version', () => {
 
 /** The zones of a country in the data of Unicode. */
 function ownZones(country: CountryCode): readonly string[] {
-  const locale: { timeZones?: string[]; getTimeZones?: () => string[] } = new Intl.Locale(`und-${country}`);
+  const locale = new Intl.Locale(`und-${country}`) as Intl.Locale & {
+    readonly timeZones?: string[];
+    readonly getTimeZones?: () => string[];
+  };
   return locale.getTimeZones?.() ?? locale.timeZones ?? [];
 }
 

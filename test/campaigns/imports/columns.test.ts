@@ -3,7 +3,14 @@ import { expect, test } from 'vitest';
 import { variableName } from '../../../src/agents/fields.ts';
 import { renderDeep } from '../../../src/agents/pathway/renderDeep.ts';
 import { renderTemplate, templateWords } from '../../../src/agents/pathway/templates.ts';
-import { readColumns } from '../../../src/campaigns/imports/columns.ts';
+import { missingColumns, readColumns } from '../../../src/campaigns/imports/columns.ts';
+
+/** Reads a header that has the columns of the mapping. */
+function columns(headers: readonly string[], mapping: Parameters<typeof readColumns>[1]) {
+  const read = readColumns(headers, mapping);
+  if (!read) throw new Error('no header');
+  return read;
+}
 
 const HEADERS = [
   'Phone',
@@ -20,7 +27,7 @@ const HEADERS = [
 ];
 
 test('Columns that are not mapped are variables, by headers in snake_case where needed', () => {
-  const read = readColumns(HEADERS, { toNumber: 'phone' });
+  const read = columns(HEADERS, { toNumber: 'phone' });
   expect(
     read(['0912 345 678', ' Ada ', 'A-1', 'XL', '王', 'x', 'dropped', 'c', 'again', '02', 'icon', 'beyond']),
   ).toEqual({
@@ -44,7 +51,7 @@ test('Columns that are not mapped are variables, by headers in snake_case where 
 test.each(['имя', 'नाम', 'ชื่อ', 'الاسم', 'お名前', '이름', 'Prénom', 'Prénom'.normalize('NFD')])(
   'The header %s names a variable that templates and tools read',
   (header) => {
-    const row = readColumns(['Phone', header], { toNumber: 'Phone' })(['+886912345678', '7']);
+    const row = columns(['Phone', header], { toNumber: 'Phone' })(['+886912345678', '7']);
     const { variables } = 'contact' in row ? row.contact : {};
     const [name = ''] = Object.keys(variables ?? {});
     expect(name).toBe(header.normalize('NFC'));
@@ -56,7 +63,7 @@ test.each(['имя', 'नाम', 'ชื่อ', 'الاسم', 'お名前', '�
 );
 
 test('Empty cells and cells that are missing set nothing', () => {
-  const read = readColumns(['Phone', 'Zone', 'Name'], { toNumber: 'Phone', timezone: 'Zone' });
+  const read = columns(['Phone', 'Zone', 'Name'], { toNumber: 'Phone', timezone: 'Zone' });
   expect(read(['+886912345678', ' '])).toEqual({ contact: { toNumber: '+886912345678', variables: {} } });
   expect(read([])).toEqual({ contact: { variables: {} } });
 });
@@ -67,14 +74,17 @@ test.each([
   [['1', '', 'tomorrow'], 'invalid_row', /notBefore/],
 ])('%j is no contact: %s', (cells, code, message) => {
   const mapping = { toNumber: 'Phone', timezone: 'Zone', notBefore: 'From' };
-  expect(readColumns(['Phone', 'Zone', 'From'], mapping)(cells)).toEqual({
+  expect(columns(['Phone', 'Zone', 'From'], mapping)(cells)).toEqual({
     code,
     message: expect.stringMatching(message),
   });
 });
 
-test('A header of the mapping that the file has not is named, with those that it has', () => {
-  expect(() => readColumns(['Tel', '', 'Name'], { toNumber: 'Phone' })).toThrow(
+test('Cells without a header of the mapping are none; what is missing is named, with the columns of the fullest row', () => {
+  const rows = [['Customers'], ['Tel', '', 'Name']];
+  const mapping = { toNumber: 'Phone' };
+  expect(rows.map((cells) => readColumns(cells, mapping))).toEqual([undefined, undefined]);
+  expect(missingColumns(rows, mapping).message).toBe(
     'The file has no column Phone; its columns are Tel, Name',
   );
 });

@@ -68,6 +68,7 @@ test.each<[string, string, Uint8Array | string]>([
   ['dataset_type_unsupported', 'a.rtf', '{\\rtf1\\ansi words}'],
   ['dataset_type_unsupported', 'a.txt', '{\\rtf1\\ansi words}'],
   ['dataset_type_unsupported', 'a.zip', archive({ 'a.txt': 'x' })],
+  ['dataset_type_unsupported', 'a.xlsb', archive({ 'xl/workbook.bin': 'x' })],
   ['dataset_type_unsupported', 'a.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
   ['dataset_encoding_unknown', 'a.txt', Buffer.from('\x01\x02\x03\x04text', 'latin1')],
   // UTF-16 without a byte order mark.

@@ -223,6 +223,8 @@ describe('Spreadsheets', () => {
     ['#,##0;(#,##0)', -7, '(7)'],
     ['[[[', 7, '7'],
     [0, 886_912_345_678, '886912345678'],
+    [11, 886_912_345_678, '886912345678'],
+    ['0.00E+00', 0.00123, '1.23E-03'],
     [0, 0.30000000000000004, '0.3'],
   ])('show %s of %s as %s', async (code, value, expected) => {
     expect(await readTexts('xlsx', xlsx(row(number(value, 1)), { formats: [code] }))).toEqual([

@@ -40,6 +40,30 @@ describe('Plain text', () => {
     expect(texts(await read('text', bytes))).toEqual([expected]);
   });
 
+  test.each([
+    // Names, which have other characters than prose.
+    [
+      'GB 18030',
+      'd0d5c3fb2cd1debeb22cc7bfcdf52cc3f7d1ee2cbddcb7bc2cc0dab8d5',
+      '姓名,艳静,强王,明杨,杰芳,磊刚',
+    ],
+    ['Big5', 'a96da6572cacfcaae22cacc2b6ae2ca9c9a7672cae61bba82cb251b440', '姓名,美芬,玲雅,怡君,家豪,淑婷'],
+    [
+      'Shift JIS',
+      '8e8196bc2c8d828bb482e482dd2c9363928682b382ad82e72c97e996d891be98592c8db293a189d48e71',
+      '氏名,高橋ゆみ,田中さくら,鈴木太郎,佐藤花子',
+    ],
+    [
+      'Mac OS Roman',
+      '4e6f6d2c52656e8e652c5a6f8e2c4672616e8d6f69732c4c65668f767265',
+      'Nom,Renée,Zoé,François,Lefèvre',
+    ],
+  ])('of names in %s', async (_, hex, expected) => {
+    const bytes = Buffer.from(`${hex}0a`.repeat(20), 'hex');
+    const text = texts(await read('text', bytes)).join('');
+    expect(new Set(text.trim().split('\n'))).toEqual(new Set([expected]));
+  });
+
   test('with a little invalid UTF-8 is read without it', async () => {
     const bytes = Buffer.concat([Buffer.from('世界 '.repeat(300)), Buffer.from([0xe4, 0xb8, 0x20])]);
     const [text = ''] = texts(await read('text', bytes));

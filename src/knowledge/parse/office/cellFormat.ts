@@ -7,6 +7,8 @@ const DATES_OF_A_COUNTRY = new Set([14, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 
 const DATE_AND_TIME_OF_A_COUNTRY = 22;
 /** Days from 1 January 1900, as Excel counts, to 1 January 1904. */
 const DAYS_TO_1904 = 1462;
+/** Columns that are too narrow get this format; an integer in it is a number to call, or an id. */
+const SCIENTIFIC = /^0(?:\.0+)?E\+0+$/i;
 /** Digits that a double holds: beyond, sums such as 0.1 + 0.2 show their rounding. */
 const DIGITS = 15;
 
@@ -38,7 +40,8 @@ export async function readCellFormats(
   });
   return (value, style) => {
     const code = codeOf(styles[style] ?? 0, codes);
-    if (/^(?:general|@)?$/i.test(code)) return plain(value);
+    if (/^(?:general|@)?$/i.test(code) || (SCIENTIFIC.test(code) && Number.isSafeInteger(value)))
+      return plain(value);
     try {
       const days = typeof value === 'number' && has1904Dates && isDateFormat(code) ? DAYS_TO_1904 : 0;
       return format(code, typeof value === 'number' ? value + days : value).trim();

@@ -135,6 +135,16 @@ test('A sheet is read; numbers that lost their plus sign are those of the from n
   });
 });
 
+test('Titles may stand above the header; rows count from it, and a number that a spreadsheet has rounded is told', async () => {
+  const one = await draft();
+  const list = 'Customers,,\n1 November,,\nName,Phone,Id\nAda,0912345678,1\nBob,8.86912E+11,2\n';
+  const { body } = await one.import(list);
+  expect(body).toMatchObject({ status: 'done', rows: 2, accepted: 1, errors: [{ row: 2 }] });
+  expect(body.errors[0].message).toBe(
+    '8.86912E+11 was rounded by a spreadsheet: format the column as text before the export',
+  );
+});
+
 test('A campaign that was canceled takes no file, and ends the import of one', async () => {
   const one = await draft();
   const started = await one.send('Phone,Id\n0912345678,1\n');
