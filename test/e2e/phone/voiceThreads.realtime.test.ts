@@ -62,7 +62,7 @@ async function startCall(): Promise<{ line: Line; call: PlacedCall; toNumber: st
 }
 
 interface History {
-  readonly messages: readonly { at: string }[];
+  readonly messages: readonly { at: string; content: string }[];
   readonly events: readonly { type: string; data: { code?: string } }[];
 }
 
@@ -130,6 +130,34 @@ describe('voice threads', { timeout: TIMEOUT }, () => {
     await untilResumed(line, call);
     await line.api('POST', `/calls/${call.callId}/hangup`);
     expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
+  });
+
+  test('that die in the middle of a disclosure are replaced, and it is said whole once more', async () => {
+    const toNumber = newNumber();
+    carrier.phones.set(toNumber, { kind: 'answers', afterMs: 0, script: [{ do: 'wait', ms: 120_000 }] });
+    const text =
+      'This is an automated call on behalf of the clinic, it is recorded, and you may ask for a person at any time.';
+    const line = await installation().makeLine({
+      trunks: [{ port: carrier.sipPort }],
+      pathway: TALKATIVE,
+      agent: { disclosures: [{ id: 'who', text, withinSeconds: 100, direction: 'outbound' }] },
+    });
+    const call = await line.call({ toNumber });
+    await line.waitForStatus(call, 'in_progress');
+    // It takes some six seconds to say.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    const heard = async () =>
+      (await historyOf(line, call)).events.filter(({ type }) => type === 'disclosure_heard');
+    expect(await heard()).toEqual([]);
+    await endVoiceThread();
+    await vi.waitFor(async () => expect(await heard()).toHaveLength(1), SLOW);
+    const contents = async () => (await historyOf(line, call)).messages.map(({ content }) => content);
+    await vi.waitFor(async () => expect((await contents()).at(-1)).not.toBe(text), SLOW);
+    // What was said of it before is kept, too.
+    const said = await contents();
+    expect(said.slice(said.indexOf(text))).toEqual([text, expect.stringContaining('Hello')]);
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', violations: [] });
   });
 
   test('are drained for DRAIN_SECONDS; a call that goes on is hung up then', async () => {
