@@ -148,6 +148,10 @@ const SENTENCES: readonly Phrase[] = [
     /^The file has an old Office format; save it as DOCX, PPTX or XLSX$/,
     '這是舊的 Office 格式，請另存為 DOCX、PPTX 或 XLSX',
   ],
+  [
+    /^The file has a format of Office or OpenDocument that is not read; save it as DOCX, PPTX or XLSX$/,
+    '無法讀取這種 Office 或 OpenDocument 格式，請另存為 DOCX、PPTX 或 XLSX',
+  ],
   [/^The file is Rich Text.*$/, '無法讀取 RTF，請另存為 DOCX'],
   [/^The file is of no supported type; send (.+) or plain text$/, '請上傳 $1 或純文字'],
   [/^The file is cut off: its end is missing; upload it again$/, '檔案不完整，請重新上傳'],
