@@ -1,7 +1,9 @@
 import { extractVariables } from './extract.ts';
-import type { Criterion, Message, Situation, VariableConfig } from './request.ts';
+import type { Criterion, JsonObject, Message, Situation } from './request.ts';
+import { simplestValue, takes } from './simplestValue.ts';
 import { summarizeByRules } from './summarize.ts';
 import { countSharedTerms, isNegated, isSameTerm, type Term, termsOf } from './terms.ts';
+import { propertiesOf, recordOf } from './toolCalls.ts';
 
 /** A criterion is met when the conversation has this share of its terms. */
 const MIN_SHARE = 0.5;
@@ -69,19 +71,22 @@ function likeliest(dispositions: readonly Criterion[], spoken: readonly Term[]):
   return best && best.share >= MIN_SHARE ? best.name : null;
 }
 
-/** What the person said last of each property; null where that is nothing. */
+/** What the person said last of each property, as far as its schema takes that; of others the simplest value. */
 function dataIn(
-  wanted: readonly VariableConfig[],
+  schema: JsonObject,
   messages: readonly Message[],
   today: string | undefined,
 ): Record<string, unknown> {
-  const found: Record<string, unknown> = Object.fromEntries(wanted.map(({ name }) => [name, null]));
+  const found: Record<string, unknown> = { ...recordOf(simplestValue(schema)) };
+  const properties = recordOf(schema.properties);
+  const wanted = [...propertiesOf(schema).values()];
   const said = messages.flatMap(({ role, content }, index) =>
     role === 'user' && content ? [{ text: content, asked: messages[index - 1]?.content ?? '' }] : [],
   );
   for (const { text, asked } of said.slice(-MAX_SEARCHED)) {
     const values = Object.entries(extractVariables(wanted, { text, asked, today }));
-    for (const [name, value] of values) if (value !== null) found[name] = value;
+    for (const [name, value] of values)
+      if (value !== null && takes(properties[name], value, schema)) found[name] = value;
   }
   return found;
 }

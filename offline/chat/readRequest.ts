@@ -1,4 +1,12 @@
-import type { Choice, Criterion, Persona, RuleRequest, Situation, VariableConfig } from './request.ts';
+import type {
+  Choice,
+  Criterion,
+  JsonObject,
+  Persona,
+  RuleRequest,
+  Situation,
+  VariableConfig,
+} from './request.ts';
 import { propertiesOf, recordOf } from './toolCalls.ts';
 
 /** The longest message of the user that is read, about two minutes of speech. */
@@ -16,6 +24,8 @@ const FIRST_PASSAGE = /\n\nAnswer from these passages.*\n\[1\] (?:\([^)\n]*\) )?
 /** Matches the beginning of the paragraph after a judge's question. */
 const NEXT_QUESTION =
   /\n\n(?:(?:Score|Summarize) the conversation above |Choose the `disposition` |Extract `data` |Instructions: |What was said in )/;
+const ASKED_KEYS = /^Answer with one JSON object with these keys: (.*)\.$/m;
+const ITEM_NAME = /^- (.*?): /gm;
 const TODAY = /\bToday is \p{L}+, (\d{4}-\d{2}-\d{2}),/u;
 
 /** Reads what a request says of its situation, in the words that the gateway uses towards every chat model. */
@@ -24,7 +34,8 @@ export function situationOf({ messages, tools = [], jsonSchema, passthrough }: R
   const step = prompts.findLast((prompt) => STEP.test(prompt)) ?? '';
   const last = prompts.at(-1) ?? '';
   const [, title = '', type = ''] = STEP.exec(step) ?? [];
-  const properties = recordOf(jsonSchema?.schema.properties);
+  const judge = prompts.findLast((prompt) => ASKED_KEYS.test(prompt)) ?? last;
+  const properties = recordOf(jsonSchema?.schema.properties ?? propertiesAsked(judge));
   const edges = choicesOf(last, '- ', recordOf(properties.edge).enum);
   const move = tools.find(({ name }) => name === MOVE_TOOL);
   const moves = recordOf(recordOf(move?.parameters?.properties).edge).enum;
@@ -41,14 +52,14 @@ export function situationOf({ messages, tools = [], jsonSchema, passthrough }: R
     passage: passageIn(step),
     criteria:
       'results' in properties
-        ? criteriaOf(sectionOf(last, 'Judge the conversation above '), properties.results)
+        ? criteriaOf(sectionOf(judge, 'Judge the conversation above '), properties.results)
         : undefined,
     scored:
       'scores' in properties
-        ? criteriaOf(sectionOf(last, 'Score the conversation above '), properties.scores)
+        ? criteriaOf(sectionOf(judge, 'Score the conversation above '), properties.scores)
         : undefined,
-    dispositions: 'disposition' in properties ? dispositionsOf(last, properties.disposition) : undefined,
-    data: 'data' in properties ? [...propertiesOf(recordOf(properties.data)).values()] : undefined,
+    dispositions: 'disposition' in properties ? dispositionsOf(judge, properties.disposition) : undefined,
+    data: 'data' in properties ? (schemaIn(judge) ?? recordOf(properties.data)) : undefined,
     wantsSummary: 'summary' in properties,
     persona: personaIn(prompts[0] ?? '', passthrough?.seed),
     today: TODAY.exec(step || last)?.[1],
@@ -74,6 +85,27 @@ function criteriaOf(prompt: string, results: unknown): Criterion[] {
 function dispositionsOf(prompt: string, disposition: unknown): Criterion[] {
   const items = itemsOf(sectionOf(prompt, 'Choose the `disposition` '), '- ', recordOf(disposition).enum);
   return items.map(([name, description]) => ({ name, description }));
+}
+
+/** The properties of an answer whose schema is in the prompt only, since structured outputs do not take all of it. */
+function propertiesAsked(judge: string): JsonObject {
+  const [, keys] = ASKED_KEYS.exec(judge) ?? [];
+  const names = (beginning: string) => ({
+    enum: [...sectionOf(judge, beginning).matchAll(ITEM_NAME)].map(([, name]) => name),
+  });
+  const verdicts = (beginning: string) => ({ items: { properties: { name: names(beginning) } } });
+  const known: JsonObject = {
+    results: verdicts('Judge the conversation above '),
+    scores: verdicts('Score the conversation above '),
+    disposition: names('Choose the `disposition` '),
+  };
+  return Object.fromEntries((keys?.split(', ') ?? []).map((key) => [key, known[key] ?? {}]));
+}
+
+/** The user's own schema of the data, which stands on one line. */
+function schemaIn(judge: string): JsonObject | undefined {
+  const [json] = /\{.*\}/.exec(sectionOf(judge, 'Extract `data` ')) ?? [];
+  return json === undefined ? undefined : recordOf(JSON.parse(json));
 }
 
 /** The part of a judge's prompt that begins so. */

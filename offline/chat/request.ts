@@ -53,7 +53,7 @@ export interface Situation {
   readonly criteria?: readonly Criterion[] | undefined;
   readonly scored?: readonly Criterion[] | undefined;
   readonly dispositions?: readonly Criterion[] | undefined;
-  readonly data?: readonly VariableConfig[] | undefined;
+  readonly data?: JsonObject | undefined;
   readonly wantsSummary?: boolean;
   /** The caller to play. */
   readonly persona?: Persona | undefined;

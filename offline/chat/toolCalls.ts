@@ -142,7 +142,8 @@ function configOf(name: string, property: JsonObject): VariableConfig | undefine
     ? property.enum.filter((value) => typeof value === 'string')
     : [];
   if (values.length > 0) return { name, type: 'enum', description, values };
-  const types = [property.type].flat();
+  const alternatives = Array.isArray(property.anyOf) ? property.anyOf.map((one) => recordOf(one).type) : [];
+  const types = [property.type, ...alternatives].flat();
   if (types.includes('number') || types.includes('integer')) return { name, type: 'number', description };
   if (types.includes('boolean')) return { name, type: 'boolean', description };
   if (!types.includes('string')) return undefined;
