@@ -11,6 +11,9 @@ import { asDeclared, strictSchema, withoutReferences } from './dataFormat.ts';
 /** What is wrong with an answer of which nothing could be read. */
 export const NO_OBJECT = 'it is no JSON object';
 
+/** The data may be as deep as the body of a request, which recursive code can read. */
+const MAX_DATA_DEPTH = 64;
+
 /** What an agent wants to know of its ended sessions: both, or what one model is asked for. */
 export interface Wanted {
   readonly criteria: readonly Criterion[];
@@ -185,8 +188,17 @@ function extraction(schema: JsonSchema): Part {
     answer: z
       .record(z.string(), z.unknown())
       .nullable()
+      .refine((data) => !isDeeper(data, MAX_DATA_DEPTH), {
+        abort: true,
+        message: `it is nested more than ${MAX_DATA_DEPTH} levels deep`,
+      })
       .transform((data) => asDeclared(plain, data ?? {})),
   };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function withList(

@@ -152,6 +152,16 @@ describe('The evaluation of a session', () => {
 });
 
 describe('The analysis of a session', () => {
+  test('fails with a clear reason where the data are nested very deep', async () => {
+    const deep = `{"data":{"tree":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`;
+    const analysis = { summary: false, data: { type: 'object', properties: { tree: {} } } };
+    const { judge } = scene({ analysis }, () => ({ text: [deep] }));
+    expect((await judge()).analysis).toMatchObject({
+      status: 'failed',
+      reason: 'data: it is nested more than 64 levels deep',
+    });
+  });
+
   test('has what the agent asks for, in one request with the evaluation', async () => {
     const results = [{ name: 'booked', passed: true, reason: 'It was.' }];
     const agent = {
