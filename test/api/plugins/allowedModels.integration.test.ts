@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { sharedGateway } from '../../support/gateway.ts';
+import { sharedGateway, startTestGateway } from '../../support/gateway.ts';
+import { createTestDatabase } from '../../support/postgres.ts';
 
 const gateway = sharedGateway({ env: { CHAT_MODELS_ALLOWED: 'small, medium' } });
 const start = { id: 'start', type: 'start', position: { x: 0, y: 0 } };
@@ -58,4 +59,30 @@ test('A test run refuses a model that CHAT_MODELS_ALLOWED does not name', async 
     body: { code: 'model_not_allowed', details: [{ path: '/model' }] },
   });
   expect((await call(place, { model: 'small' })).status).toBe(202);
+});
+
+test('A release and a version of the pathway with a model that is not allowed any more are not restored', async () => {
+  const { url, drop } = await createTestDatabase('newest');
+  const shared = { DATABASE_URL: url, SECRETS_KEY: Buffer.alloc(32).toString('base64') };
+  const before = await startTestGateway({ env: shared });
+  const { path, developerKey: key } = await before.createProject();
+  await before.api('PATCH', `${path}/agent`, { key, body: { chat: { model: 'large' } } });
+  const body = { nodes: [node({ model: 'large' })], edges: [] };
+  const saved = await before.api('PUT', `${path}/pathway`, { key, body });
+  await before.api('POST', `${path}/agent/publish`, { key, body: {} });
+  await before.stop();
+
+  const after = await startTestGateway({ env: { ...shared, CHAT_MODELS_ALLOWED: 'small' } });
+  const refusal = async (place: string) =>
+    (await after.api('POST', path + place, { key })).body as { code?: string; details?: { path: string }[] };
+  expect(await refusal('/releases/1/restore')).toMatchObject({
+    code: 'model_not_allowed',
+    details: [{ path: '/chat/model' }, { path: '/nodes/0/data/chat/model' }],
+  });
+  expect(await refusal(`/pathway/versions/${saved.body.version}/restore`)).toMatchObject({
+    code: 'model_not_allowed',
+    details: [{ path: '/nodes/0/data/chat/model' }],
+  });
+  await after.stop();
+  await drop();
 });

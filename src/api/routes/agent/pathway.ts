@@ -9,6 +9,7 @@ import { checkTools, requireValidStructure } from '../../../agents/pathway/struc
 import { isMcpTool } from '../../../agents/tool.ts';
 import { notFound } from '../../../base/errors.ts';
 import { idempotent } from '../../idempotency.ts';
+import { requireAllowedModels } from '../../plugins/allowedModels.ts';
 import type { App, HttpDeps, Stores } from '../../ports.ts';
 import {
   about,
@@ -248,6 +249,7 @@ function restoreRoute(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       const { graph, version } = await findVersion(deps, request.params);
       const { projectId } = request.params;
+      requireAllowedModels(deps, { pathway: graph });
       const edit = editOf(request, new Date(deps.clock.now()).toISOString());
       await deps.agents.pathways.parsePathway(
         projectId,

@@ -12,6 +12,7 @@ import { notFound } from '../../../base/errors.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import { idempotent } from '../../idempotency.ts';
 import { keyOf, maySeeSecrets } from '../../plugins/accessControl.ts';
+import { requireAllowedModels } from '../../plugins/allowedModels.ts';
 import type { App, HttpDeps, Stores } from '../../ports.ts';
 import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
 import { pathwayResponse, showPathway } from './pathway.ts';
@@ -181,6 +182,7 @@ function restoreRoute(app: App, deps: HttpDeps): void {
       const { projectId, release } = request.params;
       const { stores } = deps.storage;
       const found = await findRelease(stores, projectId, release);
+      requireAllowedModels(deps, found.content);
       const names = await knownNames(stores, projectId);
       await deps.agents.pathways.parsePathway(projectId, found.content.pathway, names);
       const { targetPolicy } = deps.agents;
