@@ -29,7 +29,8 @@ export const inviteClientStart: InviteClientState = { name: 'initial', retransmi
  *     300–699: ack,    │  │ 2xx: deliver                  (both also straight from calling)
  *     deliver          ▼  ▼
  *              completed  accepted ◀─┐ 2xx again: deliver
- *   again: ack ◀┘  │         │ └─────┘
+ *   again: ack ◀┤  │         │ └─────┘
+ *  2xx: deliver ◀┘ │         │
  *          Timer D ▼         ▼ Timer M
  *                terminated
  * ```
@@ -88,7 +89,8 @@ function onResponse(
       };
     }
     case 'completed':
-      return { state, effects: status >= 300 ? [machine.ack] : [] };
+      if (status < 200) return { state, effects: [] };
+      return { state, effects: [status < 300 ? machine.deliver : machine.ack] };
     case 'accepted':
       return { state, effects: status >= 200 && status < 300 ? [machine.deliver] : [] };
     case 'initial':

@@ -67,13 +67,18 @@ function transmit(
   target: Target,
 ): ClientTransaction {
   const isCurrent = () => outgoingOf().transaction === transaction;
+  let isRefused = false;
   const transaction: ClientTransaction = core.transactions.request(
     cloneRequest(template),
     core.transport.flowTo(target),
     {
       onResponse: (response, received) => {
-        if (isCurrent()) onResponse(core, outgoingOf(), response, received);
-        else onAbandoned(core, outgoingOf(), response, transaction);
+        const outgoing = outgoingOf();
+        if (!isCurrent()) onAbandoned(core, outgoing, response, transaction);
+        else if (!isRefused) onResponse(core, outgoing, response, received);
+        // A refused re-INVITE leaves its dialog as it is.
+        else if (!outgoing.dialog?.confirmed) onAbandoned(core, outgoing, response, transaction);
+        isRefused ||= response.status >= 300;
       },
       onTimeout: () => {
         if (isCurrent()) fail(core, outgoingOf(), 408);
@@ -129,7 +134,7 @@ function tryNext(core: Core, outgoing: OutgoingRequest): boolean {
   return true;
 }
 
-/** Cancels or ends the call of a target that responds after the failover. */
+/** Cancels or ends the call of a target that responds after the failover, or accepts a call that it has refused. */
 function onAbandoned(
   core: Core,
   outgoing: OutgoingRequest,

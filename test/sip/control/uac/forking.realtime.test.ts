@@ -119,6 +119,23 @@ test('A second callee that accepts gets ACK and BYE', async () => {
   expect(seen).not.toHaveBeenCalled();
 });
 
+test('A callee that accepts after the call was refused gets ACK and BYE', async () => {
+  const { phone, port, srf, server } = rig;
+  const placing = srf
+    .createUAC(phone.uri, { localSdp: SDP })
+    .catch((error: { status: number }) => error.status);
+  const invite = await phone.next(/^INVITE /);
+  phone.send(phone.answer(invite, '486 Busy Here', { tag: 'one' }), port);
+  expect(await placing).toBe(486);
+  expect(header(await phone.next(/^ACK /), 'To')).toContain('tag=one');
+  phone.send(phone.answer(invite, '200 OK', { tag: 'two', body: OTHER_SDP }), port);
+  expect(header(await phone.next(/^ACK /), 'To')).toContain('tag=two');
+  const bye = await phone.next(/^BYE /);
+  expect(header(bye, 'To')).toContain('tag=two');
+  phone.send(phone.answer(bye, '200 OK'), port);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
+});
+
 test('The number of early dialogs is limited', async () => {
   const { phone, port, srf, server } = rig;
   const placing = srf
