@@ -51,7 +51,8 @@ export class OutboundLegs {
     if (!trunk || (await this.#deps.channel.moveTo(trunk)) > 0) return undefined;
     const refused = this.#isStored ? undefined : await this.#prepareFirst(trunk, signal);
     if (refused) return { hangUp: refused };
-    const mayRedirectTo = await redirectRule(this.#deps, this.#call.projectId);
+    const ordered = { call: plannedCall(this.#call), clock: this.#deps.clock };
+    const mayRedirectTo = await redirectRule(this.#deps, this.#call.projectId, ordered);
     const refusal = await this.#refusal();
     if (refusal) return { hangUp: refusal };
     const leg = this.#deps.telephony.dial({ ...this.#requestFor(trunk), mayRedirectTo });

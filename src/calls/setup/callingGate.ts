@@ -6,7 +6,7 @@ import type { CallStore } from '../callStore.ts';
 import { isOpen, nextOpening, zonesFor } from '../hours/openHours.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import { parseDestination } from '../limits/destinations.ts';
-import type { CallingRulesOf } from '../numbers/doNotCall.ts';
+import type { CallingRules, CallingRulesOf } from '../numbers/doNotCall.ts';
 import type { CallFinisher } from '../runner/callFinisher.ts';
 import type { NumberLock } from './numberLock.ts';
 
@@ -25,8 +25,8 @@ export interface PlannedCall {
 
 /**
  * Decides whether an outbound call may be placed at a time, by the do-not-call lists and the project's calling hours. It is
- * asked when a call is ordered, when a scheduled one is due, and before each INVITE. Of legs that a call in progress adds, and
- * of redirects, {@link isListed} asks the lists alone.
+ * asked when a call is ordered, when a scheduled one is due, and before each INVITE. Of legs that a call in progress adds
+ * {@link isListed} asks the lists alone.
  *
  * @param atMs - Milliseconds since the Unix epoch.
  */
@@ -35,10 +35,19 @@ export async function callingRefusal(
   { projectId, toNumber, origin }: PlannedCall,
   atMs: number,
 ): Promise<CallingRefusal | undefined> {
-  const { isListed, callingHours } = await rulesOf(projectId, toNumber);
-  if (isListed) return { reason: 'do_not_call' };
+  const rules = await rulesOf(projectId, toNumber);
+  if (rules.isListed) return { reason: 'do_not_call' };
   // A campaign keeps the hours itself, by the time zone of its contact.
-  if (origin === 'campaign' || !callingHours?.appliesTo.includes(origin)) return undefined;
+  return origin === 'campaign' ? undefined : hoursRefusal(rules, toNumber, origin, atMs);
+}
+
+function hoursRefusal(
+  { callingHours }: CallingRules,
+  toNumber: string,
+  origin: CallOrigin,
+  atMs: number,
+): CallingRefusal | undefined {
+  if (!callingHours?.appliesTo.includes(origin)) return undefined;
   const { windows, exceptDates = [], timezone } = callingHours;
   const hours = [{ windows, exceptDates, zones: zonesFor(timezone, toNumber) }];
   if (isOpen(hours, atMs)) return undefined;
@@ -53,13 +62,26 @@ export async function isListed(rulesOf: CallingRulesOf, projectId: string, to: s
   return number !== undefined && (await rulesOf(projectId, number)).isListed;
 }
 
-/** Returns a check of where a peer may redirect a call of the project: by its limits, and by the lists. */
+/**
+ * Returns a check of where a peer may redirect a leg: by the project's limits and by the lists; of an ordered call also by the
+ * calling hours at the target, unless that is the number that was ordered.
+ *
+ * @param ordered - Undefined for a leg that a call in progress adds.
+ */
 export async function redirectRule(
   { limiter, callingRules }: { readonly limiter: CallLimiter; readonly callingRules: CallingRulesOf },
   projectId: string,
+  ordered?: { readonly call: PlannedCall; readonly clock: Clock },
 ): Promise<(to: string) => Promise<boolean>> {
   const isAllowed = await limiter.allowedRedirects(projectId);
-  return async (to) => isAllowed(to) && !(await isListed(callingRules, projectId, to));
+  return async (to) => {
+    if (!isAllowed(to)) return false;
+    const number = parseDestination(to);
+    if (number === undefined) return true;
+    const rules = await callingRules(projectId, number);
+    if (rules.isListed || !ordered || number === ordered.call.toNumber) return !rules.isListed;
+    return !hoursRefusal(rules, number, ordered.call.origin, ordered.clock.now());
+  };
 }
 
 /** The error of an order that is refused: 422 `do_not_call` or `outside_calling_hours`. */

@@ -91,6 +91,26 @@ test('The rules are asked again before the next trunk', async () => {
   expect(t.finished).toMatchObject([{ status: 'canceled', endReason: 'do_not_call' }]);
 });
 
+test.each<[string, CallingRules, boolean[]]>([
+  ['open', { isListed: false, callingHours: null }, [true, true]],
+  [
+    'closed there',
+    { isListed: false, callingHours: { ...NEVER_NOW, appliesTo: ['campaign'] } },
+    [true, false],
+  ],
+  ['listed', { isListed: true, callingHours: null }, [false, false]],
+])(
+  'A campaign’s call is redirected by the lists and by the hours of another number: %s',
+  async (_what, rules, expected) => {
+    t.runner.dial({ ...QUEUED, campaignId: 'c' }, [trunk('a')]);
+    await settle();
+    t.rules = rules;
+    const targets = [`sip:${QUEUED.toNumber}@other`, 'sip:+13105550123@other'];
+    const allowed = await Promise.all(targets.map((to) => t.dialed[0]?.mayRedirectTo(to)));
+    expect(allowed).toEqual(expected);
+  },
+);
+
 test.each(['campaign_stopped', 'outside_calling_hours'] as const)(
   'A call that its campaign may place no longer ends as canceled with %s',
   async (endReason) => {
