@@ -97,3 +97,33 @@ test('A campaign calls each contact once over real SIP, though its node is kille
       expect([...called].some((one) => toNumber.endsWith(one.slice(-9)))).toBe(true);
   }
 });
+
+test('A rehearsal plays what the seed says with each contact to its end, and places no call', {
+  timeout: TIMEOUT,
+}, async () => {
+  const before = carrier.invites.length;
+  await service?.stop();
+  const { client, send } = await start();
+  const project = await client.createProject();
+  const disclosures = [{ id: 'who', text: 'This is a computer.', withinSeconds: 60, direction: 'outbound' }];
+  await send(project, 'PATCH', '/agent', { disclosures });
+  await send(project, 'POST', '/phone-numbers', { number: '+886223456780', trunkIds: [] });
+  const { body: campaign } = await send(project, 'POST', '/campaigns', { name: 'Rehearsed' });
+  const path = `/campaigns/${campaign.id}`;
+  const contacts = Array.from({ length: 4 }, (_, n) => ({ toNumber: `+88691234560${n}` }));
+  await send(project, 'POST', `${path}/contacts`, { contacts });
+  const { status, body: started } = await send(project, 'POST', `${path}/rehearse`, { contacts: 4, seed: 2 });
+  expect(status).toBe(202);
+  const run = async () => (await send(project, 'GET', `/test-runs/${started.data.id}`)).body.data;
+  await expect
+    .poll(async () => (await run()).endedAt, { timeout: 200_000, interval: 1_000 })
+    .toEqual(expect.any(String));
+  const { cases } = await run();
+  expect(cases.map(({ status }: { status: string }) => status)).toEqual(contacts.map(() => 'passed'));
+  const outcomes = cases.map(({ outcome }: { outcome: string }) => outcome);
+  expect(outcomes).toEqual(['opt_out', 'answered', 'busy', 'no_answer']);
+  // What a person in it asks for holds for no real one.
+  expect((await send(project, 'GET', '/do-not-call')).body.data).toEqual([]);
+  expect((await send(project, 'GET', path)).body.counts).toMatchObject({ total: 4, pending: 4 });
+  expect(carrier.invites).toHaveLength(before);
+});
