@@ -16,6 +16,8 @@ const END_MS = BEGIN_MS + DAYS * DAY_MS;
 const LEAD_MS = 16_000;
 /** Windows that open or close while calls are in progress, in three days. */
 const VISITS = 12;
+/** Nodes have read the database's clock by then; until then no campaign runs, since one node would be hours behind the other. */
+const READ_MS = 12_000;
 /** Calls go on for so long after it. */
 const EDGE_MS = 4_000;
 const EDGE_WITHIN_MS = 3 * 3_600_000;
@@ -60,8 +62,13 @@ export async function measureDays(options: DaysOptions): Promise<Line[]> {
     while (!(await areOver(installation, campaigns))) {
       await until(() => isQuiet(installation));
       const edgeMs = nextEdge(installation, visits, random);
+      const running = edgeMs < END_MS ? campaigns : [];
+      await change(installation, running, 'pause');
+      await until(() => isIdle(installation));
       await installation.step(edgeMs - LEAD_MS);
-      await sleep(LEAD_MS + EDGE_MS);
+      await sleep(READ_MS);
+      await change(installation, running, 'resume');
+      await sleep(LEAD_MS - READ_MS + EDGE_MS);
       visits += 1;
       const at = new Date(edgeMs).toISOString();
       console.error(`${at}: ${installation.carrier.invites.length} INVITEs, ${mishaps.told()}`);
@@ -192,14 +199,31 @@ function disturb(installation: Installation, { contacts, kills }: DaysOptions, r
   };
 }
 
-/** No call is open, and no campaign has a step to do for a while. */
-async function isQuiet({ sql, now }: Installation): Promise<true | undefined> {
+const FROM = { pause: 'running', resume: 'paused' } as const;
+
+/** Pauses or resumes those that are not over. */
+async function change({ api }: Installation, campaigns: readonly string[], verb: keyof typeof FROM) {
+  for (const id of campaigns) {
+    const { status } = await api('GET', `/campaigns/${id}`);
+    if (status === FROM[verb]) await api('POST', `/campaigns/${id}/${verb}`);
+  }
+}
+
+/** No call is open. */
+async function isIdle({ sql }: Installation): Promise<boolean> {
   const [row] = await sql<{ busy: boolean }>(
     `SELECT EXISTS (SELECT FROM calls WHERE NOT settled) OR EXISTS (SELECT FROM call_queues)
-       OR EXISTS (SELECT FROM campaigns WHERE calling > 0 OR next_at < $1) AS busy`,
-    [new Date(now() + LEAD_MS)],
+       OR EXISTS (SELECT FROM campaigns WHERE calling > 0) AS busy`,
   );
-  return row?.busy === false ? true : undefined;
+  return row?.busy === false;
+}
+
+/** No call is open, and no campaign has a step to do for a while. */
+async function isQuiet(installation: Installation): Promise<boolean> {
+  const { sql, now } = installation;
+  const soon = new Date(now() + LEAD_MS);
+  const due = await sql('SELECT FROM campaigns WHERE next_at < $1 LIMIT 1', [soon]);
+  return due.length === 0 && (await isIdle(installation));
 }
 
 async function areOver({ api }: Installation, campaigns: readonly string[]): Promise<boolean> {

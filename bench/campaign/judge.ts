@@ -34,10 +34,6 @@ export async function judge(
   for (const [campaign, id] of campaigns.entries())
     for (const found of await readAll(api, `/campaigns/${id}/contacts`))
       contacts.push({ ...found, campaign });
-  const listed = new Map<string, number>();
-  // Threads read the stepped clock some seconds late: of a keypad's opt-out the carrier knows the time.
-  for (const { number, at } of await readAll(api, '/do-not-call'))
-    listed.set(number, answered.get(number) ?? optedOutAt(carrier.invites, number) ?? Date.parse(at));
   const calls = await sql<{ id: string; sip_call_id: string; to_number: string }>(
     'SELECT id, sip_call_id FROM calls WHERE sip_call_id IS NOT NULL',
   );
@@ -48,6 +44,15 @@ export async function judge(
   );
   const campaignOf = new Map(attempts.map(({ callId, contact }) => [callId, contact.campaign]));
   const lost = attempts.filter(({ endReason }) => endReason === 'node_lost');
+  const lostInvites = new Set(lost.map(({ callId }) => inviteOf.get(callId)));
+  const listed = new Map<string, number>();
+  // Threads read the stepped clock some seconds late: of a keypad's opt-out the carrier knows the time.
+  for (const { number, at } of await readAll(api, '/do-not-call')) {
+    const optOut = carrier.invites.find(
+      (invite) => invite.number === number && invite.reaction === 'opt_out' && !lostInvites.has(invite),
+    );
+    listed.set(number, answered.get(number) ?? optOut?.atMs ?? Date.parse(at));
+  }
   const wrong = attempts.filter((attempt) => {
     const reaction = inviteOf.get(attempt.callId)?.reaction;
     return attempt.endReason !== 'node_lost' && (!reaction || OUTCOMES[reaction] !== attempt.outcome);
@@ -68,7 +73,15 @@ export async function judge(
   for (const { number, atMs } of invites.filter(isOutside))
     console.error(`outside its window: ${number}, ${zoneOf(number)}, ${new Date(atMs).toISOString()}`);
   for (const { number, atMs } of invites.filter(isListed))
-    console.error(`listed: ${number}, ${atMs - (listed.get(number) ?? 0)} ms before its INVITE`);
+    console.error(
+      `listed: ${number}, ${atMs - (listed.get(number) ?? 0)} ms before its INVITE at ${new Date(atMs).toISOString()}`,
+    );
+  for (const { contact, callId, outcome, endReason } of wrong)
+    console.error(
+      `outcome ${outcome}, ${endReason}: ${contact.toNumber}, ${JSON.stringify(inviteOf.get(callId) ?? callId)}`,
+    );
+  for (const { toNumber, outcome, attempts: made } of wrongContacts)
+    console.error(`outcome ${outcome}: ${toNumber}, ${JSON.stringify(made)}`);
   const of = `of ${invites.length} INVITEs to ${contacts.length} contacts`;
   return [
     { what: 'dialed twice for one attempt', aim: '0', figure: `${dialedTwice(invites, attempts)} ${of}` },
@@ -90,10 +103,6 @@ export async function judge(
     },
     { what: 'contacts by outcome', aim: '', figure: outcomesOf(contacts) },
   ];
-}
-
-function optedOutAt(invites: readonly Invite[], number: string): number | undefined {
-  return invites.find((invite) => invite.number === number && invite.reaction === 'opt_out')?.atMs;
 }
 
 /** INVITEs to a number beyond the attempts of its contacts. */
