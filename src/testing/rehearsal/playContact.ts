@@ -19,12 +19,14 @@ const say = (text: string): CallerAction => ({ kind: 'say', text });
 const LISTENS: CallerAction = { kind: 'silence', durationMs: 2_000 };
 /** The agent has time to confirm, or to leave its message, and ends the call itself. */
 const STAYS: CallerAction = { kind: 'silence', durationMs: 6_000 };
+/** Said again by a person whom the agent has not understood. */
+const ASKS = [say('Please stop calling me.'), STAYS];
 const [greeting] = BEHAVIOURS.voicemail.script;
 
 /** What is said to the agent's call. */
 const SCRIPTS: Readonly<Record<Exclude<Callee, 'busy' | 'no_answer'>, readonly CallerAction[]>> = {
   answered: [say('Hello?'), LISTENS, say('Yes, that is me.'), say('Okay, thank you. Goodbye.')],
-  opt_out: [say('Hello?'), LISTENS, say('Please stop calling me.'), STAYS],
+  opt_out: [say('Hello?'), LISTENS, ...ASKS, ...ASKS],
   machine: [{ kind: 'say', text: greeting.text, thenBeeps: true }, STAYS],
 };
 

@@ -42,6 +42,12 @@ test('A person who wants no more calls says so, and says nothing once the agent 
   ]);
 });
 
+test('A person who is not understood asks once more', async () => {
+  const { channel, actions } = channelOf(9);
+  await playContact(channel, 'opt_out', signal);
+  expect(actions.filter((action) => action.kind === 'say' && action.text.includes('stop'))).toHaveLength(2);
+});
+
 const call = (answeringMachine: 'human' | 'machine' | null) =>
   ({ ...newCall({} as Parameters<typeof newCall>[0]), status: 'completed', answeringMachine }) as const;
 
