@@ -52,7 +52,10 @@ export class OutboundLegs {
     const refused = this.#isStored ? undefined : await this.#prepareFirst(trunk, signal);
     if (refused) return { hangUp: refused };
     const ordered = { call: plannedCall(this.#call), clock: this.#deps.clock };
-    const mayRedirectTo = await redirectRule(this.#deps, this.#call.projectId, ordered);
+    const mayRedirectTo = await this.#deps.writer.run(
+      () => redirectRule(this.#deps, this.#call.projectId, ordered),
+      'limits not read, retrying',
+    );
     const refusal = await this.#refusal();
     if (refusal) return { hangUp: refusal };
     const leg = this.#deps.telephony.dial({ ...this.#requestFor(trunk), mayRedirectTo });

@@ -51,6 +51,17 @@ test('A call whose session cannot be started is dialed with what it was ordered 
   expect(t.dialed.map(({ variables }) => variables)).toEqual([{ name: 'Ada' }]);
 });
 
+test('A call waits with its INVITE while the project’s limits cannot be read', async () => {
+  t.isAway = true;
+  t.runner.dial(QUEUED, [trunk('a')]);
+  await settle();
+  expect([t.dialed, t.finished]).toEqual([[], []]);
+  t.isAway = false;
+  t.clock.advance(1000);
+  await settle();
+  expect(t.dialed).toHaveLength(1);
+});
+
 test('A call that is hung up while the agent is asked is not dialed', async () => {
   t.start = (_session, signal) =>
     new Promise((_resolve, reject) => {

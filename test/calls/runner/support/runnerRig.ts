@@ -85,6 +85,8 @@ interface RunnerRig {
   /** The session's start before the first INVITE. */
   start: ConversationEngine['start'];
   rules: CallingRules;
+  /** Reading the project's limits fails. */
+  isAway: boolean;
   /** Why the campaign of the call may place it no longer. */
   campaignRefusal: 'campaign_stopped' | 'outside_calling_hours' | undefined;
   canReconnect: boolean;
@@ -129,6 +131,7 @@ export function useRunner(): void {
       onUpdate: undefined,
       start: async () => undefined,
       rules: { isListed: false, callingHours: null },
+      isAway: false,
       campaignRefusal: undefined,
       canReconnect: true,
       isAgentAway: false,
@@ -376,7 +379,10 @@ const fakeSlots = () =>
 
 const fakeLimiter = () =>
   unused<CallLimiter>('limiter', {
-    allowedRedirects: async () => () => true,
+    async allowedRedirects() {
+      if (t.isAway) throw new Error('the database is away');
+      return () => true;
+    },
     async recordUsage(_call, legs) {
       for (const { talkTimeMs } of legs) t.talkTimesMs.push(talkTimeMs);
       t.billed.push(legs.map(({ to, talkTimeMs }) => [to, talkTimeMs]));
