@@ -29,6 +29,12 @@ const ENGLISH = {
   after:
     /^ (?:before|after|until|till|unless|during|while|when|if|today|tomorrow|tonight|so|later|that|sir|ma'am|madam|names?|by|back|late|early|too|honey|sweetie|between|yet|right now|just yet|this (?:morning|afternoon|evening|week|month|late|early)|in the|in (?:an|a|two|three|ten|five)|on (?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|weekends?|holidays|the weekend|my (?:cell|mobile|work))|at (?:work|night|lunch|this (?:time|hour)|the office|dinner|\d+|one|two|three|four|five|six|seven|eight|nine|ten|noon|midnight)|from (?:work|\d+)|for (?:a (?:while|few|couple)|now|the next|an hour|that))\b/,
 };
+const WANT_NO = "\\bi (?:don't|do not|no longer) (?:want|wish)(?: for)?";
+const CALLERS = '(?:you|you guys|you people|anyone|anybody|your company)';
+const MORE = '(?:(?:any|anymore|these|your|further|more|future) )';
+/** A sentence that ends or goes on so does not limit the wish before it. */
+const GOING_ON = "(?:please|at|on|about|for|and|i|i'm|so|or|because|unless|if|but|any|no)";
+const UNLESS_IF = { ...ENGLISH, before: /\bif $/ };
 const NONE = { before: /(?!)/, after: /(?!)/ };
 
 const english = (pattern: string, unless = ENGLISH): Rule => ({ wish: new RegExp(pattern, 'g'), unless });
@@ -116,10 +122,15 @@ const RULES: readonly Rule[] = [
     `\\b(?:i want to be|i'd like to be|i would like to be|i should be) (?:put )?on (?:your|the) (?:\\w+ )?do not call\\b|\\bthis is (?:a|my) do not call request\\b`,
     NONE,
   ),
+  // "I don't want you to call me"; with a day or a place behind it, it is none.
   english(
-    `\\bi (?:don't|do not|no longer) (?:want|wish)(?: any| for)? (?:(?:you|you guys|you people|anyone|anybody|your company) (?:to (?:call|contact|phone|ring)|calling|contacting) (?:me|us)(?= (?:${AGAIN}|please|at|on|about|for|and|i|i'm|so|or|because|unless|if|but|any|no)\\b|$)|to be (?:called|contacted|phoned)|(?:to (?:get|receive) )?(?:(?:any|anymore|these|your|further|more|future) ){1,4}(?:phone |sales |marketing )?calls)\\b`,
-    { ...ENGLISH, before: /\bif $/ },
+    `${WANT_NO} ${CALLERS} (?:to (?:call|contact|phone|ring)|calling|contacting) (?:me|us)(?= (?:${AGAIN}|${GOING_ON})\\b|$)`,
+    UNLESS_IF,
   ),
+  // "I don't want to be called"
+  english(`${WANT_NO} to be (?:called|contacted|phoned)\\b`, UNLESS_IF),
+  // "I don't want any more sales calls"
+  english(`${WANT_NO} (?:to (?:get|receive) )?${MORE}{1,4}(?:phone |sales |marketing )?calls\\b`, UNLESS_IF),
   english(
     `\\bno (?:more|further) (?:phone |sales |marketing )?calls(?= (?:please|from you|to (?:me|this number))|$)`,
     {
