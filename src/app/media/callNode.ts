@@ -108,12 +108,13 @@ export function buildCallNode(
 }
 
 function startDialing(
-  { storage, callRefusal, clock, wakeups, lifecycle }: NodeContext,
+  node: NodeContext,
   { nodeId, health, slots, limiter, finisher, gate }: Services['calls'],
   capacity: NodeCapacity,
   runner: CallRunner,
   onError: DialerDeps['onError'],
 ): void {
+  const { storage, callRefusal, clock } = node;
   const { calls, phoneNumbers, trunks } = storage.stores;
   const deps: DialerDeps = {
     nodeId,
@@ -132,6 +133,6 @@ function startDialing(
     clock,
     onError,
   };
-  const dialer = startWork({ wakeups, clock, lifecycle, onError }, dialingWork(deps, storage.work.calls));
+  const dialer = startWork(node, dialingWork(deps, storage.work.calls), onError);
   capacity.onRoom(() => dialer.wake());
 }

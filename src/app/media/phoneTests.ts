@@ -8,6 +8,7 @@ import { TestCalls } from '../../telephony/trunks/testCalls.ts';
 import { playPhone } from '../../testing/phone/playPhone.ts';
 import { runTestLane, type TestLaneDeps } from '../../testing/runs/runTestLane.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
+import type { WorkKind } from '../../work/worker.ts';
 import type { NodeContext } from '../node/node.ts';
 import { runEnded } from '../services/tests.ts';
 import { startWork } from '../services/work.ts';
@@ -42,7 +43,7 @@ export function startPhoneTests(
   testCalls: TestCalls | undefined,
   setKnownPeers: BuiltTelephony['setKnownPeers'],
 ): void {
-  const { storage, wakeups, sandbox, callRefusal, liveEvents, clock, makeId, lifecycle } = node;
+  const { storage, sandbox, callRefusal, liveEvents, clock, makeId, lifecycle } = node;
   const { testRuns, releases, calls, history } = storage.stores;
   const logger = node.logger.child({ part: 'tests' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
@@ -65,21 +66,19 @@ export function startPhoneTests(
   const mostCalls = Math.ceil(capacity.limit * SHARE_OF_TESTS);
   let playing = 0;
   // Stops before the node's calls are waited for.
-  startWork(
-    { wakeups, clock, lifecycle, onError },
-    {
-      name: 'test-calls',
-      rows: storage.work.testCalls,
-      async run(work, signal) {
-        playing += 1;
-        return await runTestLane(deps, work, signal).finally(() => {
-          playing -= 1;
-        });
-      },
-      maxRunning: Math.min(MAX_PHONES, mostCalls),
-      room: () => (callRefusal() ? 0 : mostCalls - Math.max(playing, capacity.inUse)),
+  const phones: WorkKind = {
+    name: 'test-calls',
+    rows: storage.work.testCalls,
+    async run(work, signal) {
+      playing += 1;
+      return await runTestLane(deps, work, signal).finally(() => {
+        playing -= 1;
+      });
     },
-  );
+    maxRunning: Math.min(MAX_PHONES, mostCalls),
+    room: () => (callRefusal() ? 0 : mostCalls - Math.max(playing, capacity.inUse)),
+  };
+  startWork(node, phones, onError);
 }
 
 function noCallers(): CallwayError {

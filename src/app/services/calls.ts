@@ -144,14 +144,9 @@ export function buildCalls(
   };
 }
 
-function redisPorts({
-  redis,
-  connectSubscriber,
-  wakeups,
-  nodeId,
-  storage: { stores },
-  onError,
-}: NodeContext) {
+function redisPorts(node: NodeContext) {
+  const { redis, connectSubscriber, nodeId, onError } = node;
+  const { stores } = node.storage;
   return {
     lock: redisNumberLock(redis),
     slots: redisTrunkSlots(redis, stores.slotHolders),
@@ -159,7 +154,7 @@ function redisPorts({
     health: redisTrunkHealth(redis),
     rejections: redisSipRejections(redis),
     leases: redisLeases(redis, nodeId),
-    wakeDialers: announcer({ wakeups, onError }, 'calls'),
+    wakeDialers: announcer(node, 'calls'),
     bus: redisNodeBus({ publisher: redis, subscriber: connectSubscriber(), onError }),
   };
 }

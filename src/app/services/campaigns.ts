@@ -18,14 +18,14 @@ export function buildCampaigns(
   { limiter, service }: BuiltCalls,
   knowledge: BuiltKnowledge,
 ) {
-  const { clock, makeId, storage, config, wakeups, lifecycle, liveEvents } = node;
+  const { clock, makeId, storage, config, liveEvents } = node;
   const { stores } = storage;
   const logger = node.logger.child({ part: 'campaigns' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const campaigns = new Campaigns({
     destinations: (projectId) => limiter.destinationRefusals(projectId),
     listedAmong: stores.doNotCall.listedAmong,
-    wake: announcer({ wakeups, onError }, KIND),
+    wake: announcer(node, KIND, onError),
     liveEvents,
     clock,
     makeId,
@@ -56,17 +56,18 @@ export function buildCampaigns(
       },
       storage.work.contactImports,
     );
-    startWork({ wakeups, clock, lifecycle, onError }, imports);
+    startWork(node, imports, onError);
     const { transaction } = storage;
     const calling = { transaction, accept: service.accept, liveEvents, clock };
-    startWork({ wakeups, clock, lifecycle, onError }, campaignWork(calling, storage.work.campaigns));
+    startWork(node, campaignWork(calling, storage.work.campaigns), onError);
   }
-  return { campaigns, wakeImport: announcer({ wakeups, onError }, 'contact-imports') };
+  return { campaigns, wakeImport: announcer(node, 'contact-imports', onError) };
 }
 
 /** Returns what settles the contact of an ended call, which is told once the call's session is finalized. */
-export function contactSettler({ storage, wakeups, liveEvents, clock, onError }: NodeContext) {
-  const wake = announcer({ wakeups, onError }, KIND);
+export function contactSettler(node: NodeContext) {
+  const { storage, liveEvents, clock, onError } = node;
+  const wake = announcer(node, KIND);
   const { calls, history } = storage.stores;
   const deps = { transaction: storage.transaction, history, wake, liveEvents, clock };
   storage.outbox.events.on('finalized', ({ projectId, callId, analysis }) => {

@@ -27,7 +27,7 @@ export interface BuiltKnowledge extends KnowledgeService {
 
 /** Upload and search of documents; nodes of the role `worker` also ingest them. */
 export async function buildKnowledge(node: NodeContext): Promise<BuiltKnowledge> {
-  const { config, storage, wakeups, clock, makeId, lifecycle } = node;
+  const { config, storage, clock, makeId, lifecycle } = node;
   const { stores } = storage;
   const logger = node.logger.child({ part: 'knowledge' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
@@ -36,7 +36,7 @@ export async function buildKnowledge(node: NodeContext): Promise<BuiltKnowledge>
   const documents = createDocuments({
     files,
     removals: stores.fileRemovals,
-    wake: announcer({ wakeups, onError }, 'ingestion'),
+    wake: announcer(node, 'ingestion', onError),
     maxBytes: config.MAX_UPLOAD_BYTES,
     makeId,
     onError,
@@ -58,7 +58,7 @@ export async function buildKnowledge(node: NodeContext): Promise<BuiltKnowledge>
       onDone: (datasetId: string, outcome: object) =>
         logger.info({ datasetId, ...outcome }, 'dataset ingestion finished'),
     };
-    startWork({ wakeups, clock, lifecycle, onError }, ingestionWork(deps, storage.work.ingestion));
+    startWork(node, ingestionWork(deps, storage.work.ingestion), onError);
     lifecycle.onClose(
       repeat(clock, FILE_REMOVAL_MS, documents.removeFiles, (error) =>
         onError(error, 'files of removed datasets not removed, retrying'),

@@ -1,8 +1,6 @@
 import { TIME_ZONE_DATA } from '../../base/values/numberTimeZones.ts';
 import { MediaFiles } from '../../calls/holdMusic/mediaFiles.ts';
 import type { NodeContext } from '../node/node.ts';
-import { startAlerts } from './alerts.ts';
-import { buildAnalyses } from './analyses.ts';
 import { buildCalls } from './calls.ts';
 import { buildCampaigns, contactSettler } from './campaigns.ts';
 import { buildConversations } from './conversation.ts';
@@ -10,7 +8,7 @@ import { buildCustomers } from './customers.ts';
 import { buildKnowledge } from './knowledge.ts';
 import { buildChat } from './providers.ts';
 import { buildRecordings } from './recordings.ts';
-import { startRollouts } from './rollouts.ts';
+import { buildResults } from './results.ts';
 import { buildTests } from './tests.ts';
 import { buildWebhooks } from './webhooks.ts';
 
@@ -42,12 +40,10 @@ export async function buildServices(node: NodeContext) {
   });
   lifecycle.onClose(() => calls.close());
   const campaigns = buildCampaigns(node, calls, knowledge);
-  startRollouts(node);
-  startAlerts(node);
   const { mediaFiles: store } = storage.stores;
   const mediaFiles = new MediaFiles({ store, files: knowledge.files, makeId, onError });
   const customers = buildCustomers(node, recordings.calls);
-  const analyses = buildAnalyses(node, models);
+  const analyses = buildResults(node, models);
   const tests = buildTests(node, models, knowledge.search, tools, recordings.calls);
   return {
     recordings: { ...recordings, store: recordings.shared(calls.requests) },

@@ -12,6 +12,7 @@ import { playChat } from '../../testing/play/playChat.ts';
 import { runTestLane, type TestLaneDeps } from '../../testing/runs/runTestLane.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
 import { TestRuns } from '../../testing/runs/testRuns.ts';
+import type { WorkKind } from '../../work/worker.ts';
 import type { NodeContext } from '../node/node.ts';
 import { announcer, startWork } from './work.ts';
 
@@ -26,7 +27,7 @@ export function buildTests(
   tools: ToolRunner,
   recordings: CallRecordings,
 ): TestRuns {
-  const { config, storage, wakeups, sandbox, client, shares, liveEvents, clock, makeId, lifecycle } = node;
+  const { config, storage, sandbox, client, shares, liveEvents, clock, makeId } = node;
   const { testRuns, testCases, releases } = storage.stores;
   const logger = node.logger.child({ part: 'tests' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
@@ -52,15 +53,13 @@ export function buildTests(
       onEnded: runEnded(logger, liveEvents),
       onError,
     };
-    startWork(
-      { wakeups, clock, lifecycle, onError },
-      {
-        name: 'test-runs',
-        rows: storage.work.testRuns,
-        run: (work, signal) => runTestLane(deps, work, signal),
-        maxRunning: CHATS_AT_ONCE,
-      },
-    );
+    const runs: WorkKind = {
+      name: 'test-runs',
+      rows: storage.work.testRuns,
+      run: (work, signal) => runTestLane(deps, work, signal),
+      maxRunning: CHATS_AT_ONCE,
+    };
+    startWork(node, runs, onError);
   }
   return new TestRuns({
     testRuns,
@@ -69,8 +68,8 @@ export function buildTests(
     releaseFor: (projectId, version) => releaseFor(storage.stores, projectId, version),
     requireVendorQuotas: (projectId) => requireVendorQuotas(node.dayQuotas, projectId),
     wake: {
-      chat: announcer({ wakeups, onError }, 'test-runs'),
-      phone: announcer({ wakeups, onError }, 'test-calls'),
+      chat: announcer(node, 'test-runs', onError),
+      phone: announcer(node, 'test-calls', onError),
     },
     liveEvents,
     recordingUrl: (key) => recordings.url(key),

@@ -1,13 +1,14 @@
 import type { CallFilter } from '../../../calls/callStore.ts';
 import type { Parameter } from '../connection/database.ts';
 import type { Said } from '../sessions/messageSearch.ts';
+import { Given } from '../sql/given.ts';
 import { containing } from '../sql/like.ts';
 import { storableJson } from '../sql/storable.ts';
 
 /** The condition of the index `calls_traced_by_end`: traces are removed after a call's end. */
 const UNENDED = 'ended_at IS NULL AND NOT is_trace_removed';
 
-/** Holds for the calls of which `violationsOf` names some. */
+/** Is true for a call that `violationsOf` finds violations in. */
 const HAS_VIOLATIONS = `(answered_at IS NOT NULL AND ended_at IS NOT NULL AND EXISTS (
   SELECT FROM json_array_elements(disclosures) AS owed
   WHERE (owed->>'machines')::boolean OR answering_machine IS DISTINCT FROM 'machine'
@@ -35,38 +36,33 @@ export function conditions(
     number,
     metadata = {},
   } = filter;
-  const parameters: Parameter[] = [projectId];
-  const given = (value: Parameter | undefined, sql: (place: string) => string): string[] => {
-    if (value === undefined) return [];
-    parameters.push(value);
-    return [sql(`$${parameters.length}`)];
-  };
+  const given = new Given(projectId);
   const parts = [
     'project_id = $1',
     ...(filter.includeTests ? [] : ['NOT is_test']),
-    ...given(direction, (place) => `direction = ${place}`),
-    ...given(status, (place) => `status = ANY(${place})`),
-    ...given(sessionId, (place) => `session_id = ${place}`),
-    ...given(externalId, (place) => `external_id = ${place}`),
-    ...given(campaignId, (place) => `campaign_id = ${place}`),
-    ...given(disposition, (place) => inSessions(`disposition = ${place}`)),
-    ...given(success, (place) => inSessions(`success = ${place}`)),
+    ...given.when(direction, (place) => `direction = ${place}`),
+    ...given.when(status, (place) => `status = ANY(${place})`),
+    ...given.when(sessionId, (place) => `session_id = ${place}`),
+    ...given.when(externalId, (place) => `external_id = ${place}`),
+    ...given.when(campaignId, (place) => `campaign_id = ${place}`),
+    ...given.when(disposition, (place) => inSessions(`disposition = ${place}`)),
+    ...given.when(success, (place) => inSessions(`success = ${place}`)),
     ...(violations === undefined ? [] : [violations ? HAS_VIOLATIONS : `NOT ${HAS_VIOLATIONS}`]),
-    ...(release === 'draft' ? ['release IS NULL'] : given(release, (place) => `release = ${place}`)),
+    ...(release === 'draft' ? ['release IS NULL'] : given.when(release, (place) => `release = ${place}`)),
     ...Object.entries(metadata).map(([key, value]) => {
-      const any = metadataWith(key, value).flatMap((json) => given(json, isContained));
+      const any = metadataWith(key, value).map((json) => isContained(given.add(json)));
       return `(${any.join(' OR ')})`;
     }),
     ...(isLive === undefined ? [] : [isLive ? UNENDED : 'ended_at IS NOT NULL']),
-    ...given(from, (place) => `created_at >= ${place}::timestamptz`),
-    ...given(to, (place) => `created_at < ${place}::timestamptz`),
-    ...given(
+    ...given.when(from, (place) => `created_at >= ${place}::timestamptz`),
+    ...given.when(to, (place) => `created_at < ${place}::timestamptz`),
+    ...given.when(
       number === undefined ? undefined : containing(number),
       (place) => `(from_number LIKE ${place} OR to_number LIKE ${place})`,
     ),
-    ...(said ? given(said.patterns, (place) => `instance_id IN (${said.query(place)})`) : []),
+    ...(said ? [`instance_id IN (${said.query(given.add(said.patterns))})`] : []),
   ];
-  return { sql: parts.join(' AND '), parameters };
+  return { sql: parts.join(' AND '), parameters: given.parameters };
 }
 
 /** The condition for the calls whose sessions meet one. */

@@ -3,6 +3,7 @@ import { mapPage } from '../../../base/values/page.ts';
 import type { ContactFilter, ContactStore } from '../../../campaigns/campaignStore.ts';
 import { CONTACT_OUTCOMES, CONTACT_STATUSES, type Contact } from '../../../campaigns/contact.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
+import { Given } from '../sql/given.ts';
 import { queryPage } from '../sql/pages.ts';
 import { fieldsOf } from '../sql/rows.ts';
 import { storableJson, storableText } from '../sql/storable.ts';
@@ -156,16 +157,14 @@ function conditions(
   campaignId: string,
   { status, outcome, disposition, externalId, toNumber }: ContactFilter,
 ): { where: string; parameters: Parameter[] } {
-  const parameters: Parameter[] = [campaignId];
-  const given = (value: Parameter | undefined, sql: (place: string) => string): string[] =>
-    value === undefined ? [] : [sql(`$${parameters.push(value)}`)];
+  const given = new Given(campaignId);
   const parts = [
     'campaign_id = $1',
-    ...given(status, (place) => `status = ANY (${place}::text[])`),
-    ...given(outcome, (place) => `outcome = ${place}`),
-    ...given(disposition, (place) => `id IN (${lastCallWith(place)})`),
-    ...given(externalId, (place) => `external_id = ${place}`),
-    ...given(toNumber, (place) => `to_number = ${place}`),
+    ...given.when(status, (place) => `status = ANY (${place}::text[])`),
+    ...given.when(outcome, (place) => `outcome = ${place}`),
+    ...given.when(disposition, (place) => `id IN (${lastCallWith(place)})`),
+    ...given.when(externalId, (place) => `external_id = ${place}`),
+    ...given.when(toNumber, (place) => `to_number = ${place}`),
   ];
-  return { where: parts.join(' AND '), parameters };
+  return { where: parts.join(' AND '), parameters: given.parameters };
 }

@@ -14,6 +14,7 @@ import type {
 import { casesOfSuite } from '../agents/testCases.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { newestSession } from '../sessions/newestSession.ts';
+import { Given } from '../sql/given.ts';
 import { queryPage } from '../sql/pages.ts';
 import { fieldsOf } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
@@ -144,12 +145,14 @@ function conditions(
   projectId: string,
   { testSuiteId, status }: RunFilter,
 ): { where: string; parameters: Parameter[] } {
-  const parameters: Parameter[] = [projectId];
-  const parts = ['project_id = $1'];
-  if (testSuiteId !== undefined)
-    parts.push(`test_suite_id = $${parameters.push(isUuid(testSuiteId) ? testSuiteId : null)}::uuid`);
-  if (status !== undefined) parts.push(`status = $${parameters.push(status)}`);
-  return { where: parts.join(' AND '), parameters };
+  const given = new Given(projectId);
+  const suite = testSuiteId !== undefined && !isUuid(testSuiteId) ? null : testSuiteId;
+  const parts = [
+    'project_id = $1',
+    ...given.when(suite, (place) => `test_suite_id = ${place}::uuid`),
+    ...given.when(status, (place) => `status = ${place}`),
+  ];
+  return { where: parts.join(' AND '), parameters: given.parameters };
 }
 
 function toListed(row: object): ListedRun {
