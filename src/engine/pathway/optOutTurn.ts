@@ -1,5 +1,5 @@
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import { optOut, optOutConfirmation, optOutWords } from '../tools/optOut.ts';
+import { optOut, optOutConfirmation, optOutWords } from '../tools/optOut/optOut.ts';
 import { say, type TurnContext } from '../turn/turnContext.ts';
 import { edgeOfEvent } from './selectEdge.ts';
 

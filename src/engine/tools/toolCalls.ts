@@ -21,7 +21,7 @@ import { beginWait, emit, type TurnContext } from '../turn/turnContext.ts';
 import { withSchemaTypes } from './argumentTypes.ts';
 import { BUILT_IN_DEFINITIONS, readBuiltInCall } from './builtInTools.ts';
 import { shownPassage } from './knowledge.ts';
-import { optOut } from './optOut.ts';
+import { optOut } from './optOut/optOut.ts';
 import { retrieve } from './retrieval.ts';
 import { scheduleCallback } from './scheduleCallback.ts';
 import type { ToolCaller, ToolOutcome } from './toolRunner.ts';

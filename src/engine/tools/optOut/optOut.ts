@@ -1,9 +1,9 @@
-import { withTimeout } from '../../base/async/withTimeout.ts';
-import { isUnavailable } from '../../base/errors.ts';
-import { normalizeNumber } from '../../base/values/e164.ts';
-import type { CallFacts, Session } from '../session/session.ts';
-import { languageOf, type TurnContext } from '../turn/turnContext.ts';
-import type { OptOut } from './callbacks.ts';
+import { withTimeout } from '../../../base/async/withTimeout.ts';
+import { isUnavailable } from '../../../base/errors.ts';
+import { normalizeNumber } from '../../../base/values/e164.ts';
+import type { CallFacts, Session } from '../../session/session.ts';
+import { languageOf, type TurnContext } from '../../turn/turnContext.ts';
+import type { OptOut } from '../callbacks.ts';
 import { saysOptOut } from './optOutWords.ts';
 
 /** The person hears nothing while the database is waited for. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { saysOptOut } from '../../../src/engine/tools/optOutWords.ts';
+import { saysOptOut } from '../../../../src/engine/tools/optOut/optOutWords.ts';
 
 const WISHES = `
 Stop calling me
