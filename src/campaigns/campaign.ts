@@ -165,7 +165,7 @@ export interface Campaign extends CampaignSettings {
   readonly placed: number;
   /** When the pacing allows the next call; null before the first. */
   readonly pacedAt: string | null;
-  /** A character for each attempt that ended since the last start or resume, `f` for a failed one; the last ones alone. */
+  /** One character for each of the last attempts that ended since the start or resume; `f` is a failed one. */
   readonly recentOutcomes: string;
   readonly createdAt: string;
   readonly startedAt: string | null;

@@ -13,7 +13,7 @@ export function campaignEvent(
   return { type, projectId, data: { campaignId: id, name, statusReason: statusReason ?? undefined } };
 }
 
-/** @param call - The call of the last attempt, which ended so. */
+/** @param call - The call of the last attempt, which ended with the outcome. */
 export function contactFinished(
   contact: Contact,
   outcome: ContactOutcome,

@@ -3,7 +3,7 @@ import { nextOpening, type OpenHours } from '../calls/hours/openHours.ts';
 import { type Campaign, isOver } from './campaign.ts';
 import type { Contact } from './contact.ts';
 
-/** Hours of the week by the clocks of a zone, or of each callee. */
+/** Weekly hours in one time zone, or in that of each callee. */
 export interface HoursRule {
   /** `callee`, or an IANA name. */
   readonly timezone: string;
@@ -11,7 +11,7 @@ export interface HoursRule {
   readonly exceptDates?: readonly string[] | undefined;
 }
 
-/** Returns the hours that a campaign's calls keep; none where any hour is open. */
+/** Returns the rules that a campaign's calls must meet; none when it may call at any hour. */
 export function hoursOf({ schedule: { timezone, windows }, callingHours }: Campaign): readonly HoursRule[] {
   if (windows === null) return callingHours ? [callingHours] : [];
   const own = { timezone, windows };

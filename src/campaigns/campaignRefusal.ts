@@ -10,8 +10,8 @@ export interface CampaignRefusalDeps {
 }
 
 /**
- * Asks at the moment of the INVITE whether a campaign may still place a call, which may have waited for a channel: the
- * campaign may have stopped, its contact may have been removed, its hours may be over.
+ * Asks at the moment of the INVITE whether a campaign may still place a call. While the call waited for a
+ * channel, the campaign may have stopped, its contact may have been removed, or its hours may have ended.
  *
  * @returns Undefined where it may, and for a call of no campaign.
  */

@@ -50,9 +50,9 @@ export interface ContactStore {
   /** Lists the names of the contacts' variables, sorted. */
   variableNames(campaignId: string, limit: number): Promise<string[]>;
   /**
-   * Notes that it was told that a contact is finished.
+   * Marks the end of a contact as announced.
    *
-   * @returns The contact; undefined where that was told before, or this was not the call of its last attempt.
+   * @returns The contact; undefined where its end was announced before, or this was not the call of its last attempt.
    */
   announce(contactId: string, callId: string): Promise<Contact | undefined>;
   /** Lists the names of the data that the analyses of the campaign's calls have, sorted. */
@@ -61,13 +61,13 @@ export interface ContactStore {
   update(contact: Contact, before: Contact): Promise<void>;
 }
 
-/** Finds whom a campaign may call next. */
+/** Finds the contact that a campaign may call next. */
 export interface DueContacts {
   /** Marks contacts as callable whose `notBefore` has come, a bounded number. */
   release(campaignId: string, now: string): Promise<void>;
   /** Returns the first `notBefore` of contacts that are called later, ISO 8601; null where there is none. */
   nextRelease(campaignId: string): Promise<string | null>;
-  /** Returns the zones that contacts have which are callable now, each list of zones once. */
+  /** Returns the distinct zone lists of the contacts that are callable now. */
   zones(campaignId: string): Promise<(readonly string[])[]>;
   /** Returns the zones of all contacts that are still to be called. It reads all of them. */
   allZones(campaignId: string): Promise<(readonly string[])[]>;

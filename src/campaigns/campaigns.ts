@@ -43,7 +43,7 @@ interface CampaignStores extends ListStores {
 export const TRANSITIONS = ['start', 'pause', 'resume', 'cancel'] as const;
 export type Transition = (typeof TRANSITIONS)[number];
 
-/** From which states a campaign is changed, to which one, and by which event that is told. */
+/** The states from which each transition starts, the state in which it ends, and its event. */
 const CHANGES = {
   start: { from: ['draft'], to: 'running', event: 'campaign.started' },
   pause: { from: ['running'], to: 'paused', event: 'campaign.paused' },
@@ -124,7 +124,7 @@ export class Campaigns {
     return { ...campaign, ...omitUndefined(fields) };
   }
 
-  /** Tells what a committed change has done. */
+  /** Publishes the event of a committed transition, and wakes a node. */
   async announce(campaign: Campaign, transition: Transition): Promise<void> {
     this.#deps.liveEvents.publish(campaignEvent(CHANGES[transition].event, campaign));
     await this.wake(campaign);
@@ -201,7 +201,7 @@ export function requireCampaign(campaign: Campaign | undefined): Campaign {
   throw new CallwayError('not_found', 'campaign_not_found', 'Campaign not found');
 }
 
-/** @param but - What it does not do, to go on after "a running campaign". */
+/** @param but - What it does not do, as "takes no more contacts". */
 export function wrongState({ status }: Campaign, but: string): CallwayError {
   return new CallwayError('conflict', 'campaign_state', `A campaign that is ${status} ${but}`);
 }

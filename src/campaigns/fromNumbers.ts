@@ -1,8 +1,8 @@
 import type { CampaignSettings } from './campaign.ts';
 
 /**
- * Orders the numbers that may call a contact: the one that its campaign wants, then those that take its place where it may
- * not call.
+ * Orders the numbers that may call a contact: first the one that its campaign prefers, then those that take its place when
+ * it may not call.
  *
  * @param placed - How many calls the campaign has placed.
  */
@@ -23,7 +23,7 @@ export function fromNumbersFor(
   }
 }
 
-/** The length of the prefix that two numbers share. */
+/** Returns the length of the prefix that two numbers share. */
 function shared(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;

@@ -6,7 +6,7 @@ import { normalizeNumber } from '../base/values/e164.ts';
 const TEL_SCHEME = /^tel:/i;
 const INTERNATIONAL_PREFIX = /^00(?=[1-9])/;
 const SEPARATORS = /[\s().\-/]/g;
-/** Marks that no one sees: address books of phones put them around a number. */
+/** Invisible marks, which address books of phones put around a number. */
 const INVISIBLE = /\p{Cf}/gu;
 /** What spreadsheets write so that a number is taken for a text: `'0912…`, `="0912…"`. */
 const AS_TEXT = /^(?:'|="(?=.*"$))|(?<=^=".*)"$/g;
@@ -19,7 +19,7 @@ const THOUSANDS = /^\d{1,3}(?:,\d{3}){2,}$/;
  * international calls, as dialed within the country, or with its calling code but without the plus sign, which spreadsheets
  * lose, and in the other forms that exports give it. It reads no number that a phone cannot reach, such as one with an extension.
  *
- * @param fromNumber - The number that calls, in E.164, whose country national numbers are of; undefined reads none.
+ * @param fromNumber - The number that calls, in E.164, whose country national numbers belong to; undefined reads none.
  */
 export function listNumberReader(fromNumber: string | undefined): (text: string) => string | undefined {
   const home = fromNumber === undefined ? undefined : parsePhoneNumberFromString(fromNumber);

@@ -1,17 +1,14 @@
 import { MINUTE_MS } from '../base/values/clock.ts';
 
-/**
- * Calls are placed a hundredth slower than asked for: a call that starts a moment late is made up for by the next one, and
- * even so no minute has more.
- */
+/** Calls are placed 1 % slower than asked for, so that no minute has more even when a late call is made up for. */
 const SPACING = 1.01;
 
 /**
- * Returns when the call after this one may be placed. The times are anchored: a call that is late does not delay the ones
- * behind it, but what was missed by more than one call is not made up for.
+ * Returns when the call after this one may be placed. A late call does not delay the next ones, but at most one missed call
+ * is made up for.
  *
- * @param pacedAtMs - When this call might have been placed; null for the first.
- * @param nowMs - When it is placed, not before that. All times in milliseconds since the Unix epoch.
+ * @param pacedAtMs - The earliest time for this call; null for the first.
+ * @param nowMs - When it is placed, at that time or later. All times in milliseconds since the Unix epoch.
  */
 export function nextSlotMs(pacedAtMs: number | null, nowMs: number, callsPerMinute: number): number {
   const spacingMs = (MINUTE_MS / callsPerMinute) * SPACING;

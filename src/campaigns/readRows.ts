@@ -13,7 +13,7 @@ const ROWS_AT_ONCE = 100;
 /** A number as spreadsheets write long ones: `8.86912E+11`. Its last digits are lost. */
 const ROUNDED = /^\d(?:[.,]\d+)?e\+?\d+$/i;
 
-/** A row that was read: a contact, or why there is none. */
+/** A row that was read: a contact, or why it was skipped. */
 export type ReadRow = { readonly contact: Contact } | SkippedRead;
 interface SkippedRead {
   readonly code: SkipReason;

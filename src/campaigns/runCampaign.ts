@@ -20,7 +20,7 @@ const MAX_RUNNING = 50;
  * the delay until a number is tried again that has another call, or whose step has died.
  */
 const RESERVED_MS = 60_000;
-/** The delay until a campaign is tried again whose calls wait for a channel. */
+/** The delay of a campaign whose calls wait for a channel. */
 const CHANNEL_WAIT_MS = 500;
 /** A call that waits longer for a channel holds up the next ones of its campaign. */
 const QUEUED_LONG_MS = 2_000;
@@ -56,10 +56,10 @@ interface Choice {
   readonly pacedAt: string;
 }
 
-/** The contact is called no more, or not now: another step finds the next one. */
+/** The contact may not be called any more, or not now; another step finds the next one. */
 class ContactPassedError extends Error {}
 
-/** The calling of campaigns' contacts, as a kind of work: each step of a campaign places one call at most. */
+/** Returns the calling of contacts as a kind of work. Each step of a campaign places at most one call. */
 export function campaignWork(deps: RunCampaignDeps, rows: DueWork): WorkKind {
   return { name: 'campaigns', rows, run: (work) => runCampaign(deps, work), maxRunning: MAX_RUNNING };
 }
@@ -220,7 +220,7 @@ function isReserved(contact: Contact | undefined, chosen: Contact): contact is C
   return contact?.status === chosen.status && contact.notBefore === chosen.notBefore;
 }
 
-/** The refusals of an order that concern its number for good, with the reason for which the contact is skipped. */
+/** The permanent refusals of a number, with the reason for which its contact is skipped. */
 const SKIPPED: Readonly<Record<string, SkipReason>> = {
   destination_not_allowed: 'destination_not_allowed',
   do_not_call: 'do_not_call',

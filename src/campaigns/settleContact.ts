@@ -23,7 +23,7 @@ export interface SettleContactDeps {
   readonly clock: Clock;
 }
 
-/** The contact and its campaign once a call of it has ended. */
+/** A contact and its campaign after a call has ended. */
 interface Settled {
   readonly campaign: Campaign;
   readonly contact: Contact;
@@ -42,7 +42,7 @@ export async function settleContact(deps: SettleContactDeps, call: Call): Promis
   if (campaign.status === 'running') await wake(campaign.id);
 }
 
-/** Tells that a contact is finished, where this was the call of its last attempt and it was not told before. */
+/** Publishes that a contact is finished, once, after the call of its last attempt. */
 export async function announceFinished(
   { transaction, history, liveEvents }: SettleContactDeps,
   call: Call,

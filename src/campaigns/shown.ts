@@ -4,7 +4,7 @@ import { isOver } from './campaign.ts';
 import { hoursOf, nextAttemptMs } from './campaignHours.ts';
 import type { Contact, ContactResource, ContactStatus, SkipReason } from './contact.ts';
 
-/** A campaign as the API shows it. */
+/** Returns a campaign as the API shows it. */
 export function shownCampaign(campaign: Campaign): CampaignResource {
   const { id, name, description, status, statusReason, schedule, callingHours, counts } = campaign;
   const { startAt, endAt } = schedule;
@@ -44,7 +44,7 @@ export function shownCampaign(campaign: Campaign): CampaignResource {
 }
 
 /**
- * A contact as the API shows it: one that is left when its campaign has ended was skipped.
+ * Returns a contact as the API shows it: one that was left when its campaign ended counts as skipped.
  *
  * @param analysis - The analysis of its last attempt's call.
  */
@@ -76,7 +76,7 @@ export function shownContact(
   };
 }
 
-/** Returns the statuses that contacts have in the store which the API shows with this one. @see shownContact */
+/** Returns the stored statuses that the API shows as this one. @see shownContact */
 export function storedStatuses(status: ContactStatus, campaign: Campaign): readonly ContactStatus[] {
   if (!isOver(campaign)) return [status];
   if (isCallable(status)) return [];

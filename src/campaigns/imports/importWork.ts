@@ -18,7 +18,7 @@ const MAX_ATTEMPTS = 3;
 const MAX_HEADER_ROWS = 10;
 /** A file lies on the node that received it, unless the nodes share a bucket or a folder: another node leaves it to that one. */
 const FILE_RETRY_MS = 1_000;
-/** A node that has a file is back by then, or has failed. */
+/** A node that has the file and does not return within this time has failed. */
 const FILE_WAIT_MS = 120_000;
 /** A campaign has a million contacts; some rows are wrong or there twice. */
 const TABLE_SIZE = { rows: 2_000_000, columns: 200, cells: 100_000_000 };
@@ -48,7 +48,7 @@ class ImportLostError extends Error {}
 /** This node has not got the file; another one may have it. */
 class FileElsewhereError extends Error {}
 
-/** The import of lists, as a kind of work. */
+/** Returns the import of lists as a kind of work. */
 export function importWork<Stores extends { readonly contactImports: ContactImportStore }>(
   deps: ImportDeps<Stores>,
   rows: LeasedWork,

@@ -8,7 +8,7 @@ import { SUM_METRICS } from '../insights/metrics.ts';
 import { type Alert, CALM_LOOKS } from './alert.ts';
 import type { AlertStore } from './alertStore.ts';
 
-/** Alerts that a node looks at at once: each reads the sessions of its window. */
+/** Alerts that a node evaluates at once; each reads the sessions of its window. */
 const MAX_RUNNING = 4;
 
 interface AlertDeps {
@@ -18,7 +18,7 @@ interface AlertDeps {
   readonly clock: Clock;
 }
 
-/** The look at each alert, once a minute, as a kind of work. */
+/** Returns the evaluation of alerts as a kind of work; each is evaluated once a minute. */
 export function alertWork(deps: AlertDeps, rows: LeasedWork): WorkKind {
   return { name: 'alerts', rows, run: (work) => evaluateAlert(deps, work), maxRunning: MAX_RUNNING };
 }
@@ -77,7 +77,7 @@ function isBeyondBound(alert: Alert, value: number, n: number): boolean {
   return below !== undefined && (n >= minCount || isCount(alert)) && value < below;
 }
 
-/** Whether the metric counts something, so that it is 0 where there is nothing. */
+/** Tells whether the metric is a count, which is 0 when there are no sessions. */
 function isCount({ metric }: Alert): boolean {
   return metric !== 'latencyP95' && SUM_METRICS[metric].kind === 'sum';
 }

@@ -6,7 +6,7 @@ import type { SessionResults } from '../../engine/history/sessionResults.ts';
 /** Sessions that one job may have. */
 export const MAX_JOB_SESSIONS = 100_000;
 
-/** Which ended sessions are meant; those of tests never are. */
+/** Selects ended sessions, without those of tests. */
 export interface EndedSessions extends SessionFilter {
   /** The sessions that started at this time or later, and before `to`. ISO 8601. */
   readonly from: string;
@@ -30,7 +30,7 @@ export type AnalysisJob = z.infer<typeof analysisJob>;
 export interface AnalysisStore {
   /** Finds the instance of the newest session with this id. */
   newest(projectId: string, sessionId: string): Promise<string | undefined>;
-  /** Stores what was found out of an ended session. */
+  /** Stores the results of an ended session. */
   save(instanceId: string, results: SessionResults): Promise<void>;
   /**
    * Stores a job whose sessions are due at once.
@@ -44,6 +44,6 @@ export interface AnalysisStore {
   findJob(projectId: string, id: string): Promise<AnalysisJob | undefined>;
   /** Finds the session of a piece of work; undefined when it is done. */
   instanceOf(workId: string): Promise<string | undefined>;
-  /** Stores what was found out and removes the piece of work, at once; changes nothing when it is done. */
+  /** Stores the results and removes the piece of work in one step; changes nothing when it is done. */
   settle(workId: string, results: SessionResults): Promise<void>;
 }

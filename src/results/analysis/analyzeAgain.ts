@@ -11,14 +11,14 @@ import { type JudgeDeps, judgeSession } from './judgeSession.ts';
 const MAX_RUNNING = 40;
 
 export interface AnalyzeDeps extends JudgeDeps {
-  /** The agent that callers get now. */
+  /** Returns the agent of the live release. */
   readonly agentOf: (projectId: string) => Promise<AgentConfig | undefined>;
   readonly history: HistoryStore;
   readonly analyses: AnalysisStore;
 }
 
 /**
- * Asks again what the agent that callers get now wants to know of an ended session, and stores it.
+ * Repeats the analysis and evaluation of an ended session by the agent of the live release, and stores them.
  *
  * @param sessionId - Names the newest session with this id.
  * @throws {CallwayError} 404; 409 `session_active` before its end, `analysis_not_configured` where the agent wants to
@@ -52,7 +52,7 @@ export async function requireAnalyzing({ agentOf }: AnalyzeDeps, projectId: stri
   throw new CallwayError('conflict', 'analysis_not_configured', message);
 }
 
-/** The sessions of jobs, as a kind of work. */
+/** Returns the analysis of the sessions of jobs as a kind of work. */
 export function analysisWork(deps: AnalyzeDeps, rows: LeasedWork): WorkKind {
   const { analyses, history } = deps;
   return {

@@ -27,7 +27,7 @@ import { evaluationOf, NO_OBJECT, questionOf, type ReadAnswer, type Wanted } fro
 const JUDGE_TIMEOUT_MS = 60_000;
 /** What a model reads of one session: the conversation, and what it is asked. */
 const MAX_INPUT_BYTES = 60_000;
-/** A conversation gets so much in any case; what is asked may have as much. */
+/** The conversation gets at least this much, however long the question is. */
 const MIN_CONVERSATION_BYTES = 20_000;
 /** An answer that does not fit is asked for again once. */
 const MAX_ASKED = 2;
@@ -98,7 +98,7 @@ function analysisOf({ dispositions = [] }: AnalysisConfig, answer: Answered): An
   return { status: 'done', summary, disposition: disposition ?? undefined, success, data, model };
 }
 
-/** Never takes longer than the time for a session. */
+/** Asks a model, within the time for a session. */
 async function ask(
   deps: JudgeDeps,
   session: JudgedSession,

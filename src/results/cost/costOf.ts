@@ -4,7 +4,7 @@ import type { BilledLeg } from '../../calls/call.ts';
 import type { CostSum } from '../../calls/callStore.ts';
 import { carrierRate, MS_PER_MINUTE } from '../../calls/limits/projectUsage.ts';
 
-/** A billionth of the currency: sums of whole ones are exact, and none of them shows more than 9 digits. */
+/** Costs are summed in billionths of the currency: sums of integers are exact, and show at most 9 decimals. */
 const UNIT = 1_000_000_000;
 const SECONDS_PER_MINUTE = 60;
 const MILLION = 1_000_000;
@@ -90,7 +90,7 @@ function modelPrice(rates: Rates['chat'], used: ModelUsage): number | undefined 
   return units(1, millionfold / MILLION);
 }
 
-/** Returns the rate with the model's name, else that of which the model is a dated version. */
+/** Returns the rate of the model, else that of the model that it is a dated version of. */
 function rateOfModel<Rate extends { readonly model?: string | undefined }>(
   rates: readonly Rate[],
   model: string,

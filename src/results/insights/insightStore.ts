@@ -76,7 +76,7 @@ export interface FigureQuery {
   readonly to: string;
 }
 
-/** The one place that answers questions about ended sessions in numbers; at most 60 s old. */
+/** Answers all questions about ended sessions in numbers, which are at most 60 s old. */
 export interface InsightStore {
   sums(projectId: string, metric: SumMetricName, query: InsightQuery): Promise<readonly SumPoint[]>;
   /**
@@ -89,14 +89,14 @@ export interface InsightStore {
     parts: readonly LatencyPart[],
     query: InsightQuery,
   ): Promise<readonly LatencyPoint[]>;
-  /** The judge's verdicts beside a person's, by criterion; `groupBy` is left aside. */
+  /** Compares the judge's verdicts with a person's, by criterion; ignores `groupBy`. */
   judgements(projectId: string, query: InsightQuery): Promise<readonly JudgementPoint[]>;
-  /** The way through the pathway, of whole UTC days. */
+  /** Returns the way of sessions through the pathway, by whole UTC days. */
   funnel(
     projectId: string,
     query: Pick<InsightQuery, 'from' | 'to' | 'filter'>,
   ): Promise<readonly FunnelNode[]>;
-  /** The sums of both arms of a rollout: of the sessions that began on its releases since it did. */
+  /** Sums the sessions of both arms of a rollout, which began on its releases since its start. */
   arms(rolloutId: string): Promise<readonly ArmRow[]>;
   /** Reads the rows of the sessions, so that the window is exact; for as long as the project keeps them. */
   figure(projectId: string, query: FigureQuery): Promise<Figure>;

@@ -90,7 +90,7 @@ async function readJudgements(
   return { series: seriesOf(points, agreementOf, ({ key }) => key), total: agreementOf(points) };
 }
 
-/** The share of equal verdicts, and Cohen's kappa, which leaves out what chance would make equal. */
+/** Returns the share of equal verdicts, and Cohen's kappa, which leaves out agreement by chance. */
 function agreementOf(points: readonly JudgementPoint[]): InsightFigure {
   const sum = (name: 'judged' | 'agreed' | 'judgeMet' | 'personMet') =>
     points.reduce((total, point) => total + point[name], 0);
@@ -137,7 +137,7 @@ function bucketsOf(points: readonly LatencyPoint[]): number[] {
   return sums;
 }
 
-/** The largest series first; what sums up the rest is the last one. */
+/** Sorts the series by size; the one that sums up the rest is last. */
 function seriesOf<Point extends { readonly at: string; readonly isRest: boolean }>(
   points: readonly Point[],
   figure: (points: readonly Point[]) => InsightFigure,

@@ -149,7 +149,7 @@ class Sums {
     row.buckets = row.buckets?.map((count, index) => count + (buckets?.[index] ?? 0));
   }
 
-  /** Those that change something. */
+  /** Returns the rows that change something. */
   rows(): Row[] {
     return [...this.#rows.values()]
       .filter(({ sums, buckets = [] }) => [...Object.values(sums), ...buckets].some((sum) => sum !== 0))
@@ -172,7 +172,7 @@ function countOf(counts: Histogram): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** The column of a field. */
+/** Returns the column of a field. */
 export function columnOf(name: string): string {
   return name.replace(/[A-Z]/g, '_$&').toLowerCase();
 }

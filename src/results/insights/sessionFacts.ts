@@ -197,7 +197,7 @@ function latenciesOf(latencies: SessionFacts['latencies']): Counted['latencies']
   return Object.fromEntries(byPart);
 }
 
-/** Each entry is left for the next one; the last one by the session's end. */
+/** Returns the way through the pathway: a node is left at the next entry, the last one at the session's end. */
 function wayOf({ entries, endedAt }: SessionFacts): Pick<Counted, 'nodes' | 'edges'> {
   const stays = new Map<string, number[]>();
   const taken = new Map<string, number>();
@@ -227,23 +227,23 @@ function wayOf({ entries, endedAt }: SessionFacts): Pick<Counted, 'nodes' | 'edg
   };
 }
 
-/** The id of a combination, the same on every node. */
+/** Returns the id of a combination, which is the same on every node. */
 export function dimensionsId(dimensions: Dimensions): string {
   const text = JSON.stringify(DIMENSIONS.map((name) => dimensions[name]));
   return createHash('md5').update(text).digest('hex');
 }
 
-/** Those by which the parts of a latency are counted: outcomes would make as many rows as there are sessions. */
+/** Removes the outcomes, by which the parts of a latency would have as many rows as there are sessions. */
 export function withoutOutcome(dimensions: Dimensions): Dimensions {
   return { ...dimensions, disposition: null, success: null, endReason: null, node: null };
 }
 
-/** Those by which the way through the pathway is counted. */
+/** Returns the dimensions by which the way through the pathway is counted. */
 export function ofWay(dimensions: Dimensions): Dimensions {
   return { ...dimensions, node: null, provider: null };
 }
 
-/** Whether a latency that is grouped or filtered by this is known as a whole only. */
+/** Tells whether a latency by this dimension is known only as a whole. */
 export function isOutcome(dimension: Dimension): boolean {
   return dimension === 'node' || (OUTCOMES as readonly string[]).includes(dimension);
 }

@@ -36,7 +36,7 @@ export function partsOf(
   return [...summed, ...slowerThan(turns)].filter(({ w }) => w > 0);
 }
 
-/** The last bucket has no end that a turn could be slower than. */
+/** Counts the turns slower than each bucket; no turn is slower than the last one. */
 function slowerThan(turns: Histogram) {
   const w = Object.values(turns).reduce((sum, count) => sum + count, 0);
   let x = w;
@@ -75,7 +75,7 @@ export class ArmSums {
     return this.#slower[0]?.sessions ?? 0;
   }
 
-  /** By session: turns slower than the limit, of all turns. Those of one bucket count as spread evenly over it. */
+  /** Sums the turns slower than the limit, and all turns. Turns of one bucket count as spread evenly over it. */
   slowTurns(limitMs: number): Sums | undefined {
     const bucket = bucketOf(limitMs, LATENCY_BUCKETS);
     const [from, to] = [this.#slower[bucket], this.#slower[bucket + 1]];
@@ -86,7 +86,7 @@ export class ArmSums {
     return { ...from, x: between('x'), xx: between('xx'), xw: between('xw') };
   }
 
-  /** The latency that a share of the turns does not exceed, in milliseconds, such that {@link slowTurns} has the others. */
+  /** Returns the latency that a share of the turns does not exceed, in ms; {@link slowTurns} has the others. */
   latency(share: number): number | null {
     const [all] = this.#slower;
     if (!all || all.w === 0) return null;

@@ -108,7 +108,7 @@ function figureOf(arm: ArmSums, metric: RolloutMetric): ArmFigure {
   };
 }
 
-/** The interval's ends are percentiles, too: those between which the 95th lies with 95 %. */
+/** Returns the 95th percentile with the two percentiles between which it lies with 95 % confidence. */
 function latencyFigure(arm: ArmSums): ArmFigure {
   const sessions = arm.timedSessions;
   if (sessions === 0) return NOTHING;

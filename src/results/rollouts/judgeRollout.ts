@@ -21,7 +21,7 @@ export interface JudgeDeps {
 
 type RolloutEventType = Extract<LiveEventType, `rollout.${string}`>;
 
-/** Judges a rollout that runs, and tells what has become of it. @returns When to judge it again; undefined at its end. */
+/** Judges a running rollout and publishes its change. @returns When to judge it again; undefined at its end. */
 export async function judgeRollout(deps: JudgeDeps, { id }: ClaimedWork): Promise<Again | undefined> {
   const { rollouts } = deps.stores;
   const before = await rollouts.findWork(id);
@@ -36,7 +36,7 @@ export async function judgeRollout(deps: JudgeDeps, { id }: ClaimedWork): Promis
   return rollout.status === 'running' ? { afterMs: JUDGED_EVERY_MS } : undefined;
 }
 
-/** Decides what follows from the figures. A guard that fires goes before a number of sessions. */
+/** Decides what follows from the figures. A guard that fires comes before the number of sessions. */
 function decisionOf(
   { onBad, onGood, decideAfter, decision }: Rollout,
   { guards, sessions }: Judgement,
@@ -66,7 +66,7 @@ async function decide({ stores, transaction, insights, clock }: JudgeDeps, rollo
   else await transaction((own) => finishRollout(own, rollout, status, decision));
 }
 
-/** What is to be told of a rollout as it is. */
+/** Returns the event that announces a rollout's state, and the key by which it is announced once. */
 function toldOf({ status, decision }: Rollout): { readonly type: RolloutEventType; readonly told: string } {
   if (status !== 'running') return { type: `rollout.${status}`, told: `rollout.${status}` };
   if (decision) return { type: 'rollout.alert', told: `rollout.alert ${decision.reason}` };

@@ -47,7 +47,7 @@ export function estimate(sums: Sums, isShare: boolean): Estimate | undefined {
   return { value: x / w, variance: residual / (isShare ? n : n - 1) / (weight * weight), sessions };
 }
 
-/** Before, the variance of a mean is not known well enough. */
+/** With fewer sessions, the variance of a mean is not known well enough. */
 const MIN_SESSIONS_OF_MEAN = 20;
 
 function withOneOfEach({ sessions, x, w, xx, xw, ww }: Sums): Sums {
@@ -63,12 +63,12 @@ function withOneOfEach({ sessions, x, w, xx, xw, ww }: Sums): Sums {
   };
 }
 
-/** Whether the data say that the value is above the limit. */
+/** Tells whether the data show that the value is above the limit. */
 export function isAbove({ value, variance, sessions }: Estimate, limit: number): boolean {
   return fires(value - limit, variance / sessions, sessions);
 }
 
-/** Whether the data say that `high` is above `low` by more than the margin. */
+/** Tells whether the data show that `high` is above `low` by more than the margin. */
 export function isAboveBy(high: Estimate, low: Estimate, margin: number): boolean {
   const total = high.sessions + low.sessions;
   const parts = 1 / high.sessions + 1 / low.sessions;
@@ -78,7 +78,7 @@ export function isAboveBy(high: Estimate, low: Estimate, margin: number): boolea
   return fires(high.value - low.value - margin, variance, 4 / parts);
 }
 
-/** Half the width of the interval of an arm's value, which holds at all times at once with 95 %. */
+/** Returns half the width of the 95 % interval of an arm's value, which is valid at all times at once. */
 export function intervalRadius({ variance, sessions }: Estimate): number {
   const growth = sessions / (SCALE_SESSIONS / 2);
   const squared = ((1 + growth) / growth) * (Math.log1p(growth) + 2 * Math.log(1 / ALPHA));
@@ -99,7 +99,7 @@ function fires(difference: number, variance: number, sessions: number): boolean 
   return logRatio >= Math.log(1 / ALPHA);
 }
 
-/** The standard normal distribution at x of 0 or more, to 7.5e-8. @see Abramowitz and Stegun, 26.2.17 */
+/** Returns the standard normal distribution at x of 0 or more, to 7.5e-8. @see Abramowitz and Stegun, 26.2.17 */
 function normalCdf(x: number): number {
   const t = 1 / (1 + 0.231_641_9 * x);
   const series =

@@ -30,7 +30,7 @@ const importParams = z.object({ importId: z.string() });
 /** The answer to a file. */
 export const importStarted = z.object({ importId: z.uuid() });
 
-/** The imports of projects, and those into the installation's do-not-call list. */
+/** Registers the imports of projects, and those into the installation's do-not-call list. */
 export function importRoutes(app: App, deps: HttpDeps): void {
   ownedImportRoutes(app, deps, {
     path: '/v1/projects/:projectId/contact-imports/:importId',
@@ -140,7 +140,7 @@ function shownImport({ campaignId, reason, endedAt, ...found }: ContactImport): 
   };
 }
 
-/** A scope whose routes take JSON, validated as usual, or a form with a file. */
+/** Registers routes that take JSON, validated as usual, or a form with a file. */
 export async function withForms(app: App, deps: HttpDeps, routes: (scope: App) => void): Promise<void> {
   await app.register(async (scope: App) => {
     await acceptForms(scope, deps.settings.maxImportBytes);

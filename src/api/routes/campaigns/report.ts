@@ -107,7 +107,7 @@ async function* csvLines(deps: HttpDeps, campaign: Campaign): AsyncGenerator<str
     yield rows.map((row) => csvLine(columns.map(([, value]) => value(row)))).join('');
 }
 
-/** Page by page, as fast as the client reads. */
+/** Reads the contacts page by page, as fast as the client reads. */
 async function* pagesOf({ storage, clock }: HttpDeps, campaign: Campaign): AsyncGenerator<ReportRow[]> {
   let cursor: string | undefined;
   do {

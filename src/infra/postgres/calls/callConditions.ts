@@ -65,14 +65,14 @@ export function conditions(
   return { sql: parts.join(' AND '), parameters: given.parameters };
 }
 
-/** The condition for the calls whose sessions meet one. */
+/** Returns the condition for the calls whose sessions meet one. */
 const inSessions = (condition: string): string =>
   `instance_id IN (SELECT instance_id FROM session_history WHERE project_id = $1 AND ${condition})`;
 
 /** The condition of the index `calls_by_metadata`. */
 const isContained = (place: string): string => `metadata::jsonb @> ${place}::jsonb`;
 
-/** The metadata that a filter may mean, as JSON: `5` is the text or the number. */
+/** Returns the metadata that a filter may mean, as JSON: `5` is the text or the number. */
 function metadataWith(key: string, value: string): string[] {
   const values: unknown[] = [value];
   if (/^(?:true|false|null|-?\d+(?:\.\d+)?)$/.test(value)) values.push(JSON.parse(value));

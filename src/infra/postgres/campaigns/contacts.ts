@@ -93,13 +93,13 @@ export function contactStore(database: Queryable): ContactStore {
   };
 }
 
-/** The changes of the columns that count contacts, by their status or outcome. */
+/** Returns the changes of the columns that count contacts by status or outcome. */
 function moved(before: string | null, after: string | null): string[] {
   if (before === after) return [];
   return [...(before ? [`${before} = ${before} - 1`] : []), ...(after ? [`${after} = ${after} + 1`] : [])];
 }
 
-/** Removes the contacts that are a person's, by number or `customerId`, in a transaction. */
+/** Removes the contacts of a person, by number or `customerId`, in a transaction. */
 export async function removeContacts(transaction: Queryable, projectId: string, key: string): Promise<void> {
   const found = `SELECT id FROM campaign_contacts WHERE project_id = $1 AND to_number = $2
     UNION SELECT id FROM campaign_contacts WHERE project_id = $1 AND customer_id_of(variables) = $2`;
@@ -120,7 +120,7 @@ export async function removeContacts(transaction: Queryable, projectId: string, 
   );
 }
 
-/** In the order in which they were given, which their ids have too. */
+/** Inserts contacts in the order of the list, which is also the order of their ids. */
 const ADD = `
   WITH added AS (
     INSERT INTO campaign_contacts (id, campaign_id, project_id, to_number, external_id, variables, timezone, zones,
@@ -138,7 +138,7 @@ const ADD = `
   )
   SELECT to_number FROM added`;
 
-/** Zones are one text, by which contacts are found that are open at the same times. */
+/** Reads a row. Its zones are stored as one text, by which contacts with the same open hours are found. */
 export function toContact(row: object): Contact {
   const { zones, ...contact } = fieldsOf<Omit<Contact, 'zones'> & { readonly zones: string }>(row);
   return { ...contact, zones: zonesIn(zones) };
@@ -148,7 +148,7 @@ export function zonesIn(text: string): string[] {
   return text.split(',');
 }
 
-/** The contacts of the campaign $1 whose last attempt's call has this disposition. */
+/** Selects the contacts of the campaign $1 whose last attempt's call has this disposition. */
 const lastCallWith = (disposition: string): string => `
   SELECT contact_id FROM calls JOIN session_history USING (instance_id)
   WHERE campaign_id = $1 AND disposition = ${disposition} AND calls.id::text = attempts->-1->>'callId'`;

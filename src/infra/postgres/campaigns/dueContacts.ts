@@ -8,7 +8,7 @@ import { CONTACT_COLUMNS, toContact, zonesIn } from './contacts.ts';
 /** Contacts whose time has come that a step takes over. */
 const RELEASED_AT_ONCE = 1_000;
 
-/** The campaigns whose next step is due. A step moves its row itself, since what changes a campaign moves it too. */
+/** Returns the campaigns whose next step is due. A step sets the time of the next one itself, as other changes do. */
 export function dueCampaigns(database: Queryable): DueWork {
   return { claimDue: claimer(database, { name: 'campaigns', key: 'id' }) };
 }
@@ -57,7 +57,7 @@ export function dueContacts(database: Queryable): DueContacts {
 const NOW = `status IN ('pending', 'waiting') AND not_before IS NULL`;
 const LATER = `status IN ('pending', 'waiting') AND not_before IS NOT NULL`;
 
-/** Visits each of the zones by one look-up. */
+/** Reads each distinct list of zones by one look-up. */
 const ZONES = `
   WITH RECURSIVE visited AS (
     (SELECT zones FROM campaign_contacts WHERE campaign_id = $1 AND ${NOW} ORDER BY zones LIMIT 1)
@@ -69,7 +69,7 @@ const ZONES = `
   )
   SELECT zones FROM visited`;
 
-/** The first of each open zone, and of these the first. */
+/** Selects the first contact of each open zone, and the first of these. */
 const FIRST = `
   SELECT contact.* FROM unnest($2::text[]) AS open (zones) CROSS JOIN LATERAL (
     SELECT ${CONTACT_COLUMNS} FROM campaign_contacts

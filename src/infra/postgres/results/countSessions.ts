@@ -94,7 +94,7 @@ async function count(transaction: Queryable, rows: readonly ToCount[]): Promise<
   ]);
 }
 
-/** What was queued stays, whatever is found out later. */
+/** Returns why a session is to be reviewed. One that was queued stays so. */
 function reasonsOf({
   reviewRules,
   reviewReasons: before,

@@ -20,7 +20,7 @@ import type { Database, Parameter, Queryable } from '../connection/database.ts';
 import { Given } from '../sql/given.ts';
 import { fieldsOf } from '../sql/rows.ts';
 
-/** The nodes that most sessions entered. */
+/** The most nodes of a funnel; it has those that most sessions entered. */
 const MAX_NODES = 1_000;
 
 /** Starts transactions of its own. */
@@ -105,7 +105,7 @@ interface Summed {
   readonly by: string;
   /** The columns that are added up, by the names of the results. */
   readonly sums: Readonly<Record<string, string>>;
-  /** What decides which groups have a series of their own. */
+  /** The expression by which the largest groups are chosen. */
   readonly size: string;
 }
 
@@ -158,7 +158,7 @@ function filtered(given: Given, dimensions: string, filter: SessionFilter): stri
   return ['true', ...parts].join(' AND ');
 }
 
-/** The rows that cover the time: days as far as the interval allows, and hours before and after them. */
+/** Returns the rows that cover the time: days as far as the interval allows, and hours before and after them. */
 function spans(given: Given, { from, to, interval }: Pick<InsightQuery, 'from' | 'to' | 'interval'>): string {
   const begin = floor(from, HOUR_MS);
   const end = ceil(to, HOUR_MS);
@@ -204,7 +204,7 @@ function funnelOf(projectId: string, { from, to, filter }: Pick<InsightQuery, 'f
   return { sql, parameters: given.parameters };
 }
 
-/** The counted sessions of the window. */
+/** Selects the counted sessions of the window. */
 function counted(given: Given, { filter, from, to }: FigureQuery): string {
   return `
     FROM session_history WHERE project_id = $1 AND status = 'ended' AND counted IS NOT NULL

@@ -6,7 +6,7 @@ const KEPT_CHANGES = 100;
 
 const OF_OWNER = 'project_id IS NOT DISTINCT FROM $1::uuid';
 
-/** The rates of the project of `history` that hold at a time. @param at - An expression. */
+/** Selects the rates of the project of `history` that hold at a time. @param at - An expression. */
 export function ratesAt(at: string): string {
   const rates = (whose: string) =>
     `(SELECT rates FROM rates WHERE ${whose} AND valid_from <= ${at} ORDER BY valid_from DESC, id DESC LIMIT 1)`;

@@ -16,7 +16,7 @@ interface Row {
   rates: Rates | null;
 }
 
-/** What a session of `session_history AS history` has used, also while it is live. */
+/** Selects what a session of `session_history AS history` has used, also while it is live. */
 export const USAGE = `
   sum_of_amounts(usage, (SELECT state->'usage' FROM sessions WHERE instance_id = history.instance_id))`;
 
