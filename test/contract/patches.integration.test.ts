@@ -58,6 +58,26 @@ const RESOURCES: [string, object][] = [
     },
   ],
   [
+    'campaigns',
+    {
+      name: 'Renewals',
+      description: 'In December.',
+      fromNumbers: ['+886223456789', '+886223456790'],
+      callerId: 'rotate',
+      schedule: {
+        startAt: '2030-01-01T00:00:00.000Z',
+        timezone: 'Asia/Taipei',
+        windows: [{ days: ['mon'], from: '09:00', to: '17:00' }],
+      },
+      pacing: { callsPerMinute: 7 },
+      retry: { maxAttempts: 2, rules: [{ outcomes: ['busy'], afterMinutes: 5 }] },
+      variables: { shop: 'North' },
+      metadata: { team: 'a' },
+      pauseWhen: { failedPercent: 20 },
+      keepOpen: true,
+    },
+  ],
+  [
     'pathway/nodes',
     { type: 'conversation', data: { title: 'Ask', prompt: 'Ask.', silence: { afterMs: 4000 } } },
   ],

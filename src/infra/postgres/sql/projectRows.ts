@@ -18,7 +18,7 @@ export interface ProjectRows<Item> {
   list(projectId: string, page: Page): Promise<PageOf<Item>>;
   /** Returns all rows, oldest first. */
   all(projectId: string): Promise<Item[]>;
-  /** Sets columns. @returns The row after it; undefined where there is none. */
+  /** Sets columns; none are set where all are undefined. @returns The row after it; undefined where there is none. */
   update(projectId: string, id: string, columns: Columns): Promise<Item | undefined>;
   remove(projectId: string, id: string): Promise<boolean>;
 }
@@ -63,6 +63,7 @@ export function projectRows<Item, Row extends object = object>(
     async update(projectId, id, changed) {
       if (!isUuid(id)) return undefined;
       const { set, parameters } = assignments(changed, 2);
+      if (set === '') return await this.find(projectId, id, 'for update');
       const sql = `UPDATE ${table} SET ${set} WHERE project_id = $1 AND id = $2 RETURNING ${columns}`;
       const [row] = await database.query<Row>(sql, [projectId, id, ...parameters]);
       return row && toItem(row);
