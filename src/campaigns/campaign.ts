@@ -57,7 +57,9 @@ const schedule = {
     .meta({ example: 'callee' }),
   windows: callingWindows
     .nullable()
-    .describe('Calls are placed within them alone. null follows the project’s `callingHours`.'),
+    .describe(
+      'Calls are placed within them alone. null follows the project’s `callingHours`, by the clocks of `timezone` where that is a zone.',
+    ),
 };
 const pacing = {
   maxConcurrent: z.int().min(1).max(MAX_CONCURRENT).describe('Contacts that are being called at once.'),

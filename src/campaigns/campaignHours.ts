@@ -12,10 +12,22 @@ export interface HoursRule {
 }
 
 /** Returns the rules that a campaign's calls must meet; none when it may call at any hour. */
-export function hoursOf({ schedule: { timezone, windows }, callingHours }: Campaign): readonly HoursRule[] {
-  if (windows === null) return callingHours ? [callingHours] : [];
-  const own = { timezone, windows };
-  return callingHours?.appliesTo.includes('campaign') ? [own, callingHours] : [own];
+export function hoursOf(campaign: Campaign): readonly HoursRule[] {
+  const { callingHours } = campaign;
+  const own = ownHours(campaign);
+  if (!own) return [];
+  return own !== callingHours && callingHours?.appliesTo.includes('campaign') ? [own, callingHours] : [own];
+}
+
+/**
+ * Returns a campaign's own hours. Without windows of its own they are those of `callingHours`, by the zone that it names.
+ *
+ * @returns Undefined when any hour is open.
+ */
+export function ownHours({ schedule: { timezone, windows }, callingHours }: Campaign): HoursRule | undefined {
+  if (windows !== null) return { timezone, windows };
+  if (!callingHours || timezone === 'callee') return callingHours ?? undefined;
+  return { ...callingHours, timezone };
 }
 
 /**

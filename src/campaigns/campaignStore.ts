@@ -24,6 +24,8 @@ export interface CampaignStore {
   find(projectId: string, id: string, lock?: 'for update'): Promise<Campaign | undefined>;
   list(projectId: string, page: Page): Promise<PageOf<Campaign>>;
   update(campaign: Campaign, change: CampaignChange): Promise<void>;
+  /** Makes the running campaigns of a project due, since what decides when they call has changed. */
+  makeDue(projectId: string, at: string): Promise<void>;
   /** Its contacts are removed later, by the housekeeping. */
   remove(projectId: string, id: string): Promise<boolean>;
 }
@@ -73,6 +75,8 @@ export interface DueContacts {
   allZones(campaignId: string): Promise<(readonly string[])[]>;
   /** Returns the callable contact of these zones that comes first: by priority, then by arrival. */
   first(campaignId: string, open: readonly (readonly string[])[]): Promise<Contact | undefined>;
+  /** Tells whether a file is being read into the campaign. */
+  isImporting(campaignId: string): Promise<boolean>;
   /** Tells whether a call of the campaign has waited to be dialed since before then. */
   hasQueued(campaignId: string, before: string): Promise<boolean>;
 }

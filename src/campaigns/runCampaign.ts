@@ -15,13 +15,14 @@ import { nextSlotMs } from './pacing.ts';
 
 /** Campaigns that a node works on at once; a step takes some ten milliseconds. */
 const MAX_RUNNING = 50;
-/**
- * How long a contact is reserved for the step that has chosen it, so that another node's step chooses the next one. It is also
- * the delay until a number is tried again that has another call, or whose step has died.
- */
+/** How long a contact is reserved for the step that has chosen it, so that another node's step chooses the next one. */
 const RESERVED_MS = 60_000;
+/** The delay of a contact whose number has another call. */
+const NUMBER_WAIT_MS = 5_000;
 /** The delay of a campaign whose calls wait for a channel. */
 const CHANNEL_WAIT_MS = 500;
+/** The delay of a campaign that has no one left to call, while a file is read into it. */
+const IMPORT_WAIT_MS = 1_000;
 /** A call that waits longer for a channel holds up the next ones of its campaign. */
 const QUEUED_LONG_MS = 2_000;
 /** Bounds of the delay while a limit of the project is reached, or the node takes no calls. */
@@ -92,12 +93,14 @@ async function nextStep(
   const endMs = schedule.endAt === null ? undefined : Date.parse(schedule.endAt);
   const hasLeft = counts.pending + counts.calling + counts.waiting > 0;
   if (endMs !== undefined && endMs <= nowMs) return await end(campaigns, campaign, 'ended', nowMs);
-  if (!hasLeft && !campaign.keepOpen) return await end(campaigns, campaign, null, nowMs);
+  if (!hasLeft && !campaign.keepOpen && !(await dueContacts.isImporting(id)))
+    return await end(campaigns, campaign, null, nowMs);
   const until = async (againMs: number | undefined): Promise<Step> => {
     const atMs = earliest([againMs, endMs]);
     await campaigns.update(campaign, { nextAt: atMs === undefined ? null : isoTime(atMs) });
     return { againMs: atMs };
   };
+  if (!hasLeft && !campaign.keepOpen) return await until(nowMs + IMPORT_WAIT_MS);
   // The end of a call goes on.
   if (counts.calling >= pacing.maxConcurrent) return await until(undefined);
   const rules = hoursOf(campaign);
@@ -237,7 +240,7 @@ async function refused(deps: RunCampaignDeps, choice: Choice, refusal: CallwayEr
     return nowMs;
   }
   if (refusal.code === 'number_already_queued') {
-    await giveBack(deps, choice, {}, { nextAt: isoTime(nowMs) });
+    await giveBack(deps, choice, { notBefore: isoTime(nowMs + NUMBER_WAIT_MS) }, { nextAt: isoTime(nowMs) });
     return nowMs;
   }
   const waitMs = (refusal.retryAfterSeconds ?? 0) * 1_000;

@@ -1,14 +1,14 @@
 import type { Analysis } from '../engine/history/sessionResults.ts';
 import type { Campaign, CampaignResource } from './campaign.ts';
 import { isOver } from './campaign.ts';
-import { hoursOf, nextAttemptMs } from './campaignHours.ts';
+import { hoursOf, nextAttemptMs, ownHours } from './campaignHours.ts';
 import type { Contact, ContactResource, ContactStatus, SkipReason } from './contact.ts';
 
 /** Returns a campaign as the API shows it. */
 export function shownCampaign(campaign: Campaign): CampaignResource {
-  const { id, name, description, status, statusReason, schedule, callingHours, counts } = campaign;
+  const { id, name, description, status, statusReason, schedule, counts } = campaign;
   const { startAt, endAt } = schedule;
-  const { timezone, windows } = schedule.windows === null && callingHours ? callingHours : schedule;
+  const { timezone, windows } = ownHours(campaign) ?? { ...schedule, windows: [] };
   const { pending, calling, waiting, done, skipped } = counts;
   const total = pending + calling + waiting + done + skipped;
   const left = isOver(campaign) ? pending + waiting : 0;
@@ -24,7 +24,7 @@ export function shownCampaign(campaign: Campaign): CampaignResource {
       startAt: startAt ?? undefined,
       endAt: endAt ?? undefined,
       timezone,
-      windows: [...(windows ?? [])],
+      windows: [...windows],
     },
     pacing: campaign.pacing,
     retry: { ...campaign.retry, rules: [...campaign.retry.rules] },

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { Phone } from '../sip/support/phone.ts';
@@ -169,5 +170,17 @@ describe('Calling hours', () => {
     const ended = await untilEnded(soon.body.callId);
     expect(ended).toMatchObject({ status: 'canceled', endReason: 'outside_calling_hours' });
     expect(invitesTo(NUMBER)).toEqual([]);
+  });
+
+  test('that open let a running campaign call at once', async () => {
+    await api('PATCH', '', { callingHours: { windows: CLOSED } });
+    const { body: campaign } = await api('POST', '/campaigns', { name: 'c', fromNumbers: [FROM] });
+    const path = `/campaigns/${campaign.id}`;
+    await api('POST', `${path}/contacts`, { contacts: [{ toNumber: NUMBER }] });
+    expect((await api('POST', `${path}/start`)).status).toBe(200);
+    // The step has found that no hour is open.
+    await setTimeout(1_500);
+    await api('PATCH', '', { callingHours: null });
+    await expect.poll(() => invitesTo(NUMBER).length, { timeout: 10_000 }).toBeGreaterThan(0);
   });
 });

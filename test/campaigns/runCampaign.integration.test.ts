@@ -10,7 +10,7 @@ import { Campaigns, type Transition } from '../../src/campaigns/campaigns.ts';
 import type { Contact, ContactInput } from '../../src/campaigns/contact.ts';
 import { type RunCampaignDeps, runCampaign } from '../../src/campaigns/runCampaign.ts';
 import { announceFinished, settleContact } from '../../src/campaigns/settleContact.ts';
-import { shownContact } from '../../src/campaigns/shown.ts';
+import { shownCampaign, shownContact } from '../../src/campaigns/shown.ts';
 import type { Analysis } from '../../src/engine/history/sessionResults.ts';
 import type { NewLiveEvent } from '../../src/events/liveEvent.ts';
 import { makeCall } from '../infra/postgres/support/calls.ts';
@@ -272,6 +272,23 @@ describe('A running campaign', () => {
     expect(await campaignRefusal({ ...world.stores, clock }, call as Call)).toBe('outside_calling_hours');
   });
 
+  test('without windows of its own keeps those of the project by the zone that it names, and by the project’s', async () => {
+    const callingHours = {
+      timezone: 'callee' as const,
+      windows: [{ days: [...ALL_DAYS], from: '09:00', to: '21:00' }],
+      appliesTo: ['campaign' as const],
+    };
+    await world.stores.projects.update(world.projectId, { callingHours }, now());
+    const id = await running({ schedule: { timezone: 'Europe/Berlin' } }, rows(1));
+    const { schedule } = shownCampaign(await campaignOf(id));
+    expect(schedule).toEqual({ timezone: 'Europe/Berlin', windows: callingHours.windows });
+    // 09:00 in Berlin is 16:00 in Taipei.
+    await pass(id, 7 * 60 * MINUTE - 1);
+    expect(placed).toEqual([]);
+    await pass(id, MINUTE);
+    expect(placed).toHaveLength(1);
+  });
+
   test('takes no row whose number is on a do-not-call list', async () => {
     const entry = { source: 'api' as const, at: now() };
     await world.stores.doNotCall.add(world.projectId, ['+886912345001'], entry);
@@ -391,6 +408,21 @@ describe('A running campaign', () => {
     expect(numbers()).toEqual(['000', '999']);
   });
 
+  test('is not completed while a file is read into it', async () => {
+    const id = await running({ pacing: { callsPerMinute: 600 } }, rows(1));
+    const { contactImports } = world.stores;
+    const file = { fileKey: uuidV7(), fileType: 'csv', mapping: { toNumber: 'Phone' } } as const;
+    const one = { id: uuidV7(), projectId: world.projectId, campaignId: id, ...file, createdAt: now() };
+    await contactImports.insert(one);
+    await pass(id, 10);
+    await end(lastCall(), { answeringMachine: 'human' });
+    await pass(id, MINUTE);
+    expect((await campaignOf(id)).status).toBe('running');
+    await contactImports.end(one.id, null, now());
+    await pass(id, MINUTE);
+    expect((await campaignOf(id)).status).toBe('completed');
+  });
+
   test('ends at endAt: contacts that are left are skipped, and a call in progress counts', async () => {
     const schedule = { endAt: '2026-01-01T02:00:00Z' };
     const id = await running({ schedule, pacing: { maxConcurrent: 1 } }, rows(2));
@@ -498,7 +530,7 @@ describe('An order of a campaign that is refused', () => {
     await pass(id, 1_000);
     expect(numbers()).toEqual(['001']);
     refuse = () => undefined;
-    await pass(id, 2 * MINUTE);
+    await pass(id, 5_000);
     expect(numbers()).toEqual(['001', '000']);
   });
 

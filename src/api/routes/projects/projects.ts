@@ -74,7 +74,11 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
         const isOperators = Object.keys(patch).some((field) => !OF_PROJECT.includes(field));
         if (isOperators && principalOf(request).kind !== 'admin') throw invalidCredential();
       },
-      run: ({ stores, id, now }, patch) => stores.projects.update(id, patch, now),
+      async run({ stores, id, now }, patch) {
+        const changed = await stores.projects.update(id, patch, now);
+        if (changed && patch.callingHours !== undefined) await stores.campaigns.makeDue(id, now);
+        return changed;
+      },
       auditDetails: (patch) => ({
         changed: Object.keys(patch),
         callLimits: patch.callLimits,

@@ -47,6 +47,10 @@ export function campaignStore(database: Queryable): CampaignStore {
         ended_at: times.endedAt,
       });
     },
+    async makeDue(projectId, at) {
+      const sql = `UPDATE campaigns SET next_at = $2 WHERE project_id = $1 AND status = 'running'`;
+      await database.query(sql, [projectId, at]);
+    },
   };
 }
 

@@ -39,6 +39,10 @@ export function dueContacts(database: Queryable): DueContacts {
       const [row] = await database.query<object>(FIRST, [campaignId, open.map((zones) => zones.join())]);
       return row && toContact(row);
     },
+    async isImporting(campaignId) {
+      const sql = `SELECT FROM contact_imports WHERE campaign_id = $1 AND status = 'running' LIMIT 1`;
+      return (await database.query(sql, [campaignId])).length > 0;
+    },
     async hasQueued(campaignId, before) {
       const sql = `SELECT FROM calls WHERE campaign_id = $1 AND status = 'queued' AND created_at < $2 LIMIT 1`;
       return (await database.query(sql, [campaignId, before])).length > 0;
