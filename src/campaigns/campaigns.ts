@@ -147,9 +147,13 @@ export class Campaigns {
     const zones = await stores.dueContacts.allZones(id);
     const rules = hoursOf(campaign);
     if (zones.length > 0 && zones.every((one) => nextCallMs(campaign, rules, one, nowMs) === undefined)) {
+      const { endAt } = campaign.schedule;
+      const before = endAt === null ? '' : ' before its end';
       refuse(
         '/schedule',
-        'No hour before its end is open: its windows and the calling hours have none in common',
+        endAt !== null && Date.parse(endAt) <= nowMs
+          ? 'Its end has passed'
+          : `No hour${before} is open: its windows and the calling hours have none in common`,
       );
     }
     const [first] = details;

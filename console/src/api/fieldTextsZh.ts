@@ -16,7 +16,6 @@ export const WORDS: Readonly<Record<string, string>> = {
   'a URL': '有效的網址',
   'an email address': '電子郵件地址',
   'a date such as': '日期，例如',
-  'a UTC time such as': 'UTC 時間，例如',
   'a time of day such as': '時刻，例如',
   'an IPv4 address': 'IPv4 位址',
   'an IPv6 address': 'IPv6 位址',

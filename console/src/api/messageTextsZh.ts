@@ -10,6 +10,8 @@ const SENTENCES: readonly Phrase[] = [
     /^None of its from numbers \((.+)\) is active and has an active trunk$/,
     '沒有已啟用且有可用中繼線的撥出號碼（$1）',
   ],
+  [/^Its end has passed$/, '結束時間已過'],
+  [/^No hour is open: .*$/, '沒有開放的時段：活動的時段與專案的可撥時段沒有交集'],
   [/^No hour before its end is open: .*$/, '結束前沒有開放的時段：活動的時段與專案的可撥時段沒有交集'],
 
   // Addresses

@@ -1,4 +1,5 @@
 import { RESERVED_VARIABLES, variableName } from '../../agents/fields.ts';
+import { zodDetails } from '../../base/validation.ts';
 import { DocumentError } from '../../knowledge/parse/block.ts';
 import { type ContactInput, contactInput, type SkipReason } from '../contact.ts';
 import type { ContactMapping } from './contactImport.ts';
@@ -40,10 +41,10 @@ export function readColumns(
     };
     const { data, error } = contactInput.safeParse(given);
     if (data) return { contact: data };
-    const { path = [], message } = error.issues[0] ?? {};
+    const [{ path, message } = { path: '', message: '' }] = zodDetails(error);
     const code =
-      path[0] === 'toNumber' ? 'invalid_number' : path[0] === 'timezone' ? 'bad_timezone' : 'invalid_row';
-    return { code, message: `${path.join('.')}: ${message}` };
+      path === '/toNumber' ? 'invalid_number' : path === '/timezone' ? 'bad_timezone' : 'invalid_row';
+    return { code, message };
   };
 }
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 import { invalid, notFound } from '../../../base/errors.ts';
-import { normalizeNumber } from '../../../base/values/e164.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import { MAX_EXTERNAL_ID_CHARACTERS } from '../../../calls/setup/outboundOrder.ts';
 import { isOver } from '../../../campaigns/campaign.ts';
@@ -14,6 +13,7 @@ import {
   MAX_CONTACTS_AT_ONCE,
   skippedRow,
 } from '../../../campaigns/contact.ts';
+import { listNumberReader } from '../../../campaigns/listNumber.ts';
 import { shownContact, storedStatuses } from '../../../campaigns/shown.ts';
 import { audit } from '../../audit.ts';
 import { idempotent } from '../../idempotency.ts';
@@ -106,7 +106,13 @@ const filters = z.object({
   outcome: z.enum(CONTACT_OUTCOMES).optional().describe('Of the last attempt.'),
   disposition: outcomeFilters.disposition,
   externalId: z.string().min(1).max(MAX_EXTERNAL_ID_CHARACTERS).optional(),
-  toNumber: z.string().max(64).optional().describe('In E.164.'),
+  toNumber: z
+    .string()
+    .max(64)
+    // A plus sign that is not encoded arrives as a space.
+    .transform((text) => text.replace(/^ /, '+'))
+    .optional()
+    .describe('In any notation in which the campaign takes it.'),
 });
 
 function listRoute(app: App, { clock, storage: { stores } }: HttpDeps): void {
@@ -124,12 +130,13 @@ function listRoute(app: App, { clock, storage: { stores } }: HttpDeps): void {
     async ({ params: { projectId, campaignId }, query }) => {
       const campaign = requireCampaign(await stores.campaigns.find(projectId, campaignId));
       const { status, outcome, disposition, externalId, toNumber } = query;
+      const readNumber = listNumberReader(campaign.fromNumbers[0]);
       const filter = {
         status: status && storedStatuses(status, campaign),
         outcome,
         disposition,
         externalId,
-        toNumber: toNumber === undefined ? undefined : (normalizeNumber(toNumber) ?? toNumber),
+        toNumber: toNumber && (readNumber(toNumber) ?? toNumber),
       };
       const page = await stores.campaignContacts.list(campaign.id, filter, query);
       const analyses = await lastAnalyses(stores, projectId, page.items);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import { requireQuota } from '../../../agents/accounts/quotas.ts';
 import { invalid, notFound } from '../../../base/errors.ts';
+import { zodDetails } from '../../../base/validation.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import { requireCampaign } from '../../../campaigns/campaigns.ts';
 import {
@@ -239,10 +240,9 @@ function mappingOf(text = '') {
   }
   const { data, error } = contactMapping.safeParse(given);
   if (data) return data;
-  const details = error.issues.map(({ path, message }) => ({ path: `/mapping/${path.join('/')}`, message }));
-  throw invalid(
-    'invalid_mapping',
-    'The part mapping must be JSON that names the columns by their headers, such as {"toNumber": "Phone"}',
-    details,
-  );
+  const wanted =
+    'The part mapping must be JSON that names the columns by their headers, such as {"toNumber": "Phone"}';
+  if (given === undefined) throw invalid('invalid_mapping', wanted, [{ path: '/mapping', message: wanted }]);
+  const details = zodDetails(error).map(({ path, message }) => ({ path: `/mapping${path}`, message }));
+  throw invalid('invalid_mapping', `${wanted}: ${details[0]?.message}`, details);
 }

@@ -78,7 +78,8 @@ export function reportRoute(app: App, deps: HttpDeps): void {
     },
     async ({ params: { projectId, campaignId }, headers }, reply) => {
       const campaign = requireCampaign(await deps.storage.stores.campaigns.find(projectId, campaignId));
-      const isJson = headers.accept?.includes(JSON_LINES) ?? false;
+      // The first that is named; JSON lines have several names.
+      const isJson = headers.accept?.match(/csv|json/i)?.[0].toLowerCase() === 'json';
       const lines = isJson ? jsonLines(deps, campaign) : csvLines(deps, campaign);
       return await reply
         .type(isJson ? JSON_LINES : 'text/csv; charset=utf-8')

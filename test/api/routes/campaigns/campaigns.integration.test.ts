@@ -138,6 +138,7 @@ describe('A campaign', () => {
     ['more than 600 calls a minute', { pacing: { callsPerMinute: 601 } }],
     ['more than 200 calls at once', { pacing: { maxConcurrent: 201 } }],
     ['a from number that is none', { fromNumbers: ['12'] }],
+    ['a start without a zone', { schedule: { startAt: '2026-12-01T09:00:00' } }],
     ['an unknown field', { speed: 1 }],
   ])('with %s is refused', async (_, input) => {
     const { status, body } = await call('POST', '/campaigns', { name: 'x', ...input });
@@ -242,13 +243,30 @@ describe('Contacts', () => {
     };
     expect(await found('externalId=pair')).toBe('23');
     expect(await found('toNumber=%2B886912345671')).toBe('1');
-    expect(await found('toNumber=0912345671')).toBe('1');
+    for (const notation of ['0912345671', '0912-345-671', '886912345671', '+886912345671'])
+      expect([notation, await found(`toNumber=${notation}`)]).toEqual([notation, '1']);
+    expect(await found('toNumber=none')).toBe('');
     expect(await found('status=pending')).toBe('123');
     expect(await found('status=done')).toBe('');
     expect(await found('outcome=busy')).toBe('');
     const first = (await call('GET', `${path}/contacts?limit=2`)).body;
     expect(first.pagination).toMatchObject({ total: 3, nextCursor: expect.any(String) });
     expect(await found(`limit=2&cursor=${first.pagination.nextCursor}`)).toBe('3');
+  });
+
+  test.each([
+    ['', 'text/csv; charset=utf-8'],
+    ['*/*', 'text/csv; charset=utf-8'],
+    ['text/csv, application/json', 'text/csv; charset=utf-8'],
+    ['application/x-ndjson', 'application/x-ndjson'],
+    ['application/jsonl', 'application/x-ndjson'],
+    ['application/json, text/csv', 'application/x-ndjson'],
+  ])('are reported to who accepts %j as %s', async (accept, type) => {
+    const { path } = await create();
+    const response = await fetch(`${gateway().url}${project.path}${path}/report`, {
+      headers: { authorization: `Bearer ${project.developerKey}`, accept },
+    });
+    expect(response.headers.get('content-type')).toBe(type);
   });
 
   test('that are removed are skipped, and stay so', async () => {

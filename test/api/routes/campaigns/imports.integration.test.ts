@@ -194,3 +194,13 @@ test.each<[string, string | Uint8Array, string, unknown, number, string]>([
   const response = await one.send(content, name, mapping);
   expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code]);
 });
+
+test.each([
+  ['{"toNumber":"Phone","x":"y"}', '/mapping/x', 'x is not a known field'],
+  ['{"externalId":"Id"}', '/mapping/toNumber', 'toNumber is required and must be a string'],
+  ['{', '/mapping', expect.stringMatching(/^The part mapping must be JSON/)],
+])('The mapping %s is refused with the place of the fault', async (mapping, path, message) => {
+  const one = await draft();
+  const response = await one.send('Phone\n1\n', 'list.csv', mapping);
+  expect(((await response.json()) as { details: object[] }).details).toEqual([{ path, message }]);
+});
