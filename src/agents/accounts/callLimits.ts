@@ -63,6 +63,10 @@ const fields = {
   rates: z
     .array(rate)
     .max(MOST_PREFIXES)
+    .refine(
+      (rates) => new Set(rates.map((one) => one.prefix)).size === rates.length,
+      'must have one rate at most for each prefix',
+    )
     .describe(
       'Price of a minute of an outbound call, in a currency of your choice. The longest matching prefix decides; a number without a match costs nothing.',
     )

@@ -53,6 +53,17 @@ test.each([
   [{ callLimits: { maxConcurrentCalls: 0 } }, false],
   [{ callLimits: { maxConcurrentCalls: 1 } }, true],
   [{ callLimits: { rates: [{ prefix: '+1', perMinute: 0 }] } }, true],
+  [
+    {
+      callLimits: {
+        rates: [
+          { prefix: '+1', perMinute: 0 },
+          { prefix: '+1', perMinute: 1 },
+        ],
+      },
+    },
+    false,
+  ],
   [{ quotas: { pathwayVersions: 0 } }, false],
   [{ quotas: { tools: 0 } }, true],
   [{ sessionIdleMinutes: 0 }, false],
