@@ -26,6 +26,8 @@ export interface WorkTable {
   readonly key: string;
   /** The condition of the rows of this kind, where the table has others; the indexes have it too. */
   readonly where?: string;
+  /** No row is put off for longer. One that is was put off by a clock that was ahead since, and is due. */
+  readonly longestDelaySeconds?: number;
 }
 
 /** Work of a table that also has the column `claim_id`, which says who has claimed a row. */
@@ -96,27 +98,34 @@ function parametersOf(now: Date, until: Date, capacity: ClaimCapacity): Paramete
 
 const BUSY = 'busy AS (SELECT * FROM unnest($5::uuid[], $6::integer[]) AS busy (project_id, room))';
 
-interface ClaimStatement extends Required<WorkTable> {
+interface ClaimStatement extends WorkTable {
+  readonly where: string;
   /** What a claim sets beside `next_at`, with a comma before it. */
   readonly alsoSet: string;
 }
 
+const isDue = ({ longestDelaySeconds }: WorkTable): string =>
+  longestDelaySeconds === undefined
+    ? 'next_at <= $1'
+    : `(next_at <= $1 OR next_at > $1 + interval '${longestDelaySeconds} seconds')`;
+
 /** Claims the `chosen` ones that no other node is claiming. With an array, never by a scan of the table. */
-const claimOf = ({ name, key, where, alsoSet }: ClaimStatement): string => `
+const claimOf = (table: ClaimStatement): string => `
   locked AS (
-    SELECT ${key}, next_at FROM ${name}
-    WHERE ${key} = ANY (ARRAY (SELECT ${key} FROM chosen ORDER BY next_at LIMIT $3)) AND next_at <= $1 AND ${where}
+    SELECT ${table.key}, next_at FROM ${table.name}
+    WHERE ${table.key} = ANY (ARRAY (SELECT ${table.key} FROM chosen ORDER BY next_at LIMIT $3))
+      AND ${isDue(table)} AND ${table.where}
     FOR UPDATE SKIP LOCKED
   ), claimed AS (
-    UPDATE ${name} AS work SET next_at = $2${alsoSet} FROM locked
-    WHERE work.${key} = locked.${key}
-    RETURNING work.${key}, work.project_id, locked.next_at
+    UPDATE ${table.name} AS work SET next_at = $2${table.alsoSet} FROM locked
+    WHERE work.${table.key} = locked.${table.key}
+    RETURNING work.${table.key}, work.project_id, locked.next_at
   )`;
 
 const claimOldestOf = (table: ClaimStatement): string => `
   WITH ${BUSY}, oldest AS MATERIALIZED (
     SELECT ${table.key}, project_id, next_at FROM ${table.name}
-    WHERE next_at <= $1 AND ${table.where} ORDER BY next_at LIMIT ${OLDEST}
+    WHERE ${isDue(table)} AND ${table.where} ORDER BY next_at LIMIT ${OLDEST}
   ), placed AS (
     SELECT *, row_number() OVER (PARTITION BY project_id ORDER BY next_at) AS place FROM oldest
   ), chosen AS (

@@ -3,11 +3,14 @@ import { waitingDepth } from '../calls/waitingCalls.ts';
 import type { Queryable } from '../connection/database.ts';
 import { type WorkTable, workDepth } from './claims.ts';
 
+/** Alerts and rollouts are looked at once a minute, and after a failure within one more. */
+const LOOK_DELAY_SECONDS = 120;
+
 /** The tables of leased work, by kind. */
 export const WORK_TABLES = {
   ingestion: { name: 'datasets', key: 'id' },
-  alerts: { name: 'alerts', key: 'id' },
-  rollouts: { name: 'rollouts', key: 'id' },
+  alerts: { name: 'alerts', key: 'id', longestDelaySeconds: LOOK_DELAY_SECONDS },
+  rollouts: { name: 'rollouts', key: 'id', longestDelaySeconds: LOOK_DELAY_SECONDS },
   'contact-imports': { name: 'contact_imports', key: 'id' },
   analyses: { name: 'session_analyses', key: 'id' },
   'test-runs': { name: 'test_lanes', key: 'id', where: "channel <> 'phone'" },

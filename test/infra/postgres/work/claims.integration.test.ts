@@ -74,6 +74,15 @@ describe('Claims', () => {
     expect((await claim(UNTIL, UNTIL, { ...CAPACITY, leftByProject: full })).claimed).toHaveLength(4);
   });
 
+  test('take what a clock that was ahead has put off for longer than is ever due', async () => {
+    await addSessions(await world(), 1, -10_000);
+    await addSessions(await world(), 1, -24 * HOUR_MS);
+    expect((await claimer(opened.database, OUTBOX)(NOW, UNTIL, CAPACITY)).claimed).toEqual([]);
+    const claim = claimer(opened.database, { ...OUTBOX, longestDelaySeconds: 120 });
+    expect((await claim(NOW, UNTIL, CAPACITY)).claimed).toHaveLength(1);
+    expect((await claim(NOW, UNTIL, CAPACITY)).claimed).toEqual([]);
+  });
+
   test('reach projects behind the backlog of another', async () => {
     const { due } = await addBacklog(1_200);
     expect(countsOf(await claimer(opened.database, OUTBOX)(NOW, NOW, CAPACITY))).toEqual(due);
