@@ -1099,9 +1099,9 @@ CREATE TABLE insight_sessions (
   interruptions integer NOT NULL,
   transferred integer NOT NULL,
   with_error integer NOT NULL,
-  -- Sessions with a cost, and its sum in millionths.
+  -- Sessions with a cost, and its sum in billionths.
   priced integer NOT NULL,
-  cost_millionths bigint NOT NULL,
+  cost_billionths numeric NOT NULL,
   PRIMARY KEY (project_id, span, at, dimensions)
 );
 
@@ -1188,6 +1188,26 @@ CREATE TABLE insight_titles (
   at timestamptz NOT NULL,
   PRIMARY KEY (project_id, node_id)
 );
+
+-- What was counted of sessions that were deleted within a day of their end: alerts look at these too.
+CREATE TABLE insight_removed (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  ended_at timestamptz NOT NULL,
+  counted json NOT NULL
+);
+CREATE INDEX insight_removed_of_project ON insight_removed (project_id, ended_at);
+CREATE FUNCTION keep_counted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  -- A project that is deleted takes its sessions with it.
+  INSERT INTO insight_removed (project_id, ended_at, counted)
+  SELECT id, OLD.ended_at, OLD.counted FROM projects WHERE id = OLD.project_id;
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER session_history_removed AFTER DELETE ON session_history
+  FOR EACH ROW WHEN (OLD.counted IS NOT NULL AND OLD.ended_at > now() - interval '1 day')
+  EXECUTE FUNCTION keep_counted();
 
 -- Metrics that are looked at once a minute.
 CREATE TABLE alerts (

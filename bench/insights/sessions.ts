@@ -48,15 +48,17 @@ function factsOf(day: number, startedMs: number, random: () => number): SessionF
     agentId: null,
     language: pick(LANGUAGES, random)[0],
     provider: isPhone ? null : `site ${Math.floor(random() * 2)}`,
+    currency: 'USD',
   };
   return isOutbound && random() < 0.35
     ? { ...UNANSWERED, ...callFrom(startedMs, undefined), dimensions: { ...dimensions, ...NO_OUTCOME } }
     : conversation({ isPhone, startedMs, dimensions }, random);
 }
 
-const NO_OUTCOME = { disposition: null, success: null, endReason: 'no_answer' };
+const NO_OUTCOME = { disposition: null, success: null, endReason: 'no_answer', currency: null };
 const UNANSWERED = {
   rolloutId: null,
+  rolloutCurrency: null,
   turns: 0,
   criteria: [],
   reviewed: null,
@@ -84,6 +86,7 @@ function conversation({ isPhone, startedMs, dimensions }: Talk, random: () => nu
   return {
     ...callFrom(startedMs, durationMs, isPhone),
     rolloutId: null,
+    rolloutCurrency: null,
     dimensions: {
       ...dimensions,
       disposition,

@@ -44,6 +44,8 @@ export interface CallFilter {
 export interface CostSum {
   readonly total: number;
   readonly currency: string;
+  /** The sums in other currencies; undefined where there are none. */
+  readonly others?: CostSum[] | undefined;
 }
 
 export interface CallStore {

@@ -216,10 +216,17 @@ export const campaignResource = z
       .object(countByOutcome)
       .describe('Contacts by the outcome of their last attempt that has ended.'),
     cost: z
-      .object({ total: z.number(), currency: z.string() })
+      .object({
+        total: z.number(),
+        currency: z.string(),
+        others: z
+          .array(z.object({ total: z.number(), currency: z.string() }))
+          .optional()
+          .describe('The sums in other currencies, where the rates have changed theirs.'),
+      })
       .optional()
       .describe(
-        'What its calls have cost so far, at most 60 s late, by the sums of the insights: retention and erasure change none. The currency is that of the rates. Only in the answer to GET of one campaign; absent where no call has a cost.',
+        'What its calls have cost so far, at most 60 s late, by the sums of the insights: retention and erasure change none. The currency is that of most calls. Only in the answer to GET of one campaign; absent where no call has a cost.',
       ),
     createdAt: z.iso.datetime(),
     startedAt: z.iso.datetime().optional(),

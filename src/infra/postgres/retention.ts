@@ -34,6 +34,11 @@ export const EXPIRED = {
         OR NOT EXISTS (SELECT FROM webhook_outbox WHERE instance_id = session_history.instance_id))`,
     orderBy: 'ended_at',
   }),
+  // The longest window of an alert.
+  removedSessions: deleteFrom('insight_removed', 'id', {
+    where: `ended_at <= ${daysAgo('1')}`,
+    orderBy: 'ended_at',
+  }),
   deliveries: deleteFrom('webhook_deliveries', 'id, attempt', {
     where: `at <= ${daysAgo(`CASE
       WHEN retention_days ? 'deliveries' THEN ${daysOf('deliveries')}

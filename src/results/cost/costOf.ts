@@ -58,13 +58,21 @@ export function costOf(usage: SessionUsage, legs: readonly BilledLeg[], rates: R
   };
 }
 
-/** Adds up costs in the currency of the last one; undefined for none. */
+/** Adds up costs by currency, that of the last one first; undefined for none. */
 export function sumOfCosts(costs: readonly CostSum[]): CostSum | undefined {
-  const { currency } = costs.at(-1) ?? {};
-  if (currency === undefined) return undefined;
-  const alike = costs.filter((cost) => cost.currency === currency);
-  const total = alike.reduce((sum, one) => sum + one.total, 0);
-  return { total: units(1, total) / UNIT, currency };
+  const currencies = [...new Set(costs.map(({ currency }) => currency).reverse())];
+  const [sum, ...others] = currencies.map((currency) => {
+    const alike = costs.filter((cost) => cost.currency === currency);
+    return {
+      total:
+        units(
+          1,
+          alike.reduce((total, one) => total + one.total, 0),
+        ) / UNIT,
+      currency,
+    };
+  });
+  return sum && { ...sum, others: others.length > 0 ? others : undefined };
 }
 
 /** Prices the tokens of one answer; undefined where a model has no rate. */

@@ -1,4 +1,3 @@
-import type { RatesStore } from '../../agents/cost/rates.ts';
 import type { CostSum } from '../../calls/callStore.ts';
 import type { Campaign } from '../../campaigns/campaign.ts';
 import type { InsightStore } from '../insights/insightStore.ts';
@@ -7,11 +6,10 @@ import { readInsights } from '../insights/readInsights.ts';
 /** Later than any session. */
 const ALWAYS = '9999-01-01T00:00:00.000Z';
 
-/** Returns what the calls of a campaign have cost by the insights, in the currency of the rates; undefined where none has a cost. */
+/** Returns what the calls of a campaign have cost by the insights; undefined where none has a cost. */
 export async function costOfCampaign(
   insights: InsightStore,
-  rates: RatesStore,
-  { id, projectId, createdAt, endedAt }: Campaign,
+  { id, projectId, createdAt }: Campaign,
 ): Promise<CostSum | undefined> {
   const { total } = await readInsights(insights, projectId, {
     metric: 'cost',
@@ -21,7 +19,8 @@ export async function costOfCampaign(
     groupBy: undefined,
     filter: { campaignId: id },
   });
-  if (total.n === 0) return undefined;
-  const held = await rates.at(projectId, endedAt ?? ALWAYS);
-  return held && { total: total.value ?? 0, currency: held.currency };
+  const [sum, ...others] = [total, ...(total.others ?? [])].flatMap(({ value, currency }) =>
+    value == null || currency === undefined ? [] : { total: value, currency },
+  );
+  return sum && { ...sum, others: others.length > 0 ? others : undefined };
 }

@@ -21,6 +21,8 @@ export interface SumPoint {
   readonly key: string | null;
   /** Whether it sums up the groups beyond {@link MAX_SERIES}. */
   readonly isRest: boolean;
+  /** Only points of the cost have it; null where no session has a cost. */
+  readonly currency?: string | null;
   readonly amount: number;
   readonly n: number;
 }
@@ -98,6 +100,9 @@ export interface InsightStore {
   ): Promise<readonly FunnelNode[]>;
   /** Sums the sessions of both arms of a rollout, which began on its releases since its start. */
   arms(rolloutId: string): Promise<readonly ArmRow[]>;
-  /** Reads the rows of the sessions, so that the window is exact; for as long as the project keeps them. */
+  /**
+   * Reads what was counted of each session, so that the window is exact: of deleted ones for a day after their end. A cost
+   * is that of the sessions in the currency of the rates at `to`.
+   */
   figure(projectId: string, query: FigureQuery): Promise<Figure>;
 }

@@ -1,4 +1,4 @@
-import { type Dimension, MILLIONTHS, type Sum } from './sessionFacts.ts';
+import { BILLIONTHS, type Dimension, type Sum } from './sessionFacts.ts';
 
 /** How a metric follows from the sums: a sum, or a mean or share of `amount` among `n`. */
 export interface SumMetric {
@@ -69,10 +69,10 @@ export const SUM_METRICS = {
   },
   cost: {
     kind: 'sum',
-    amount: 'costMillionths',
+    amount: 'costBillionths',
     n: 'priced',
-    unit: MILLIONTHS,
-    description: 'cost of the sessions that have one, in the currency of the rates',
+    unit: BILLIONTHS,
+    description: 'cost of the sessions that have one, by currency',
   },
   error: {
     kind: 'mean',

@@ -20,6 +20,8 @@ interface InsightFigure {
   readonly p95?: number | null;
   readonly n: number;
   readonly kappa?: number | null;
+  /** Only a cost has it. */
+  readonly currency?: string | undefined;
 }
 
 interface InsightSeries {
@@ -27,13 +29,16 @@ interface InsightSeries {
   readonly key: string | null;
   /** It sums up the groups that have no series of their own. */
   readonly isOther?: true;
+  /** Only a cost has it. Amounts in another currency are another series. */
+  readonly currency?: string | undefined;
   /** In order of time; a time with nothing to count has none. */
   readonly points: (InsightFigure & { readonly at: string })[];
 }
 
 export interface Insights {
   readonly series: InsightSeries[];
-  readonly total: InsightFigure;
+  /** A cost is in the currency of most sessions; `others` has the sums in other currencies. */
+  readonly total: InsightFigure & { readonly others?: InsightFigure[] | undefined };
 }
 
 export interface InsightRequest extends InsightQuery {
@@ -71,7 +76,23 @@ async function readSums(
 ): Promise<Insights> {
   const points = (await store.sums(projectId, metric, query)).filter(({ n }) => n > 0);
   const figure = (those: readonly SumPoint[]) => figureOf(SUM_METRICS[metric], those);
-  return { series: seriesOf(points, figure, ({ key }) => key), total: figure(points) };
+  const currencies = [...new Set(points.map(({ currency }) => currency ?? undefined))];
+  const byCurrency = currencies
+    .map((currency) => ({
+      currency,
+      those: points.filter((point) => (point.currency ?? undefined) === currency),
+    }))
+    .sort((a, b) => figure(b.those).n - figure(a.those).n);
+  const [total = figure([]), ...others] = byCurrency.map(({ currency, those }) => ({
+    ...figure(those),
+    currency,
+  }));
+  return {
+    series: byCurrency.flatMap(({ currency, those }) =>
+      seriesOf(those, figure, ({ key }) => key).map((series) => ({ ...series, currency })),
+    ),
+    total: { ...total, others: others.length > 0 ? others : undefined },
+  };
 }
 
 function figureOf({ kind, unit = 1 }: SumMetric, points: readonly SumPoint[]): InsightFigure {

@@ -118,9 +118,13 @@ class Changes {
       this.#edges.add({ ...keys, nodeId, edgeId, toNodeId }, { taken: sign * taken });
   }
 
-  #addArm({ rolloutId, dimensions, sums, latencies }: Counted, sign: number): void {
+  #addArm(counted: Counted, sign: number): void {
+    const { rolloutId, rolloutCurrency, dimensions, sums, latencies } = counted;
     if (rolloutId === null || dimensions.release === null) return;
-    for (const { metric, bucket, x, w } of partsOf(sums, latencies.total ?? {}))
+    const parts = partsOf(sums, latencies.total ?? {}).filter(
+      ({ metric }) => metric !== 'cost' || dimensions.currency === rolloutCurrency,
+    );
+    for (const { metric, bucket, x, w } of parts)
       this.#arms.add(
         { rolloutId, release: dimensions.release, metric, bucket: String(bucket) },
         { sessions: sign, x: sign * x, w: sign * w, xx: sign * x * x, xw: sign * x * w, ww: sign * w * w },

@@ -15,6 +15,7 @@ export const DIMENSIONS = [
   ...OUTCOMES,
   'node',
   'provider',
+  'currency',
 ] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 export type Dimensions = Readonly<Record<Dimension, string | null>>;
@@ -38,7 +39,7 @@ export const SUMS = [
   'transferred',
   'withError',
   'priced',
-  'costMillionths',
+  'costBillionths',
 ] as const;
 export type Sum = (typeof SUMS)[number];
 
@@ -64,6 +65,8 @@ export interface SessionFacts {
   readonly dimensions: Omit<Dimensions, 'node'>;
   /** The rollout that it is in an arm of. */
   readonly rolloutId: string | null;
+  /** Rates had it when the rollout began, or else the first ones since; null without rates. */
+  readonly rolloutCurrency: string | null;
   /** The session's call; null without one. Times in milliseconds; null before the answer and the end. */
   readonly call: { readonly answeredAtMs: number | null; readonly endedAtMs: number | null } | null;
   readonly turns: number;
@@ -109,6 +112,8 @@ interface CountedNode {
 export interface Counted {
   readonly at: string;
   readonly rolloutId: string | null;
+  /** A session whose cost has another currency counts in its arm without it. */
+  readonly rolloutCurrency: string | null;
   readonly dimensions: Dimensions;
   readonly sums: Readonly<Record<Sum, number>>;
   readonly latencies: Readonly<Partial<Record<LatencyPart, Histogram>>>;
@@ -124,7 +129,7 @@ const MAX_KEY_CHARACTERS = 200;
 export const keyOf = (text: string): string => text.slice(0, MAX_KEY_CHARACTERS).toWellFormed();
 
 /** Sums are of whole numbers, so that what is subtracted again is what was added. */
-export const MILLIONTHS = 1_000_000;
+export const BILLIONTHS = 1_000_000_000;
 
 /** Counts a session. */
 export function countedOf(facts: SessionFacts): Counted {
@@ -139,6 +144,7 @@ export function countedOf(facts: SessionFacts): Counted {
   return {
     at: facts.startedAt,
     rolloutId: facts.rolloutId,
+    rolloutCurrency: facts.rolloutCurrency,
     dimensions: Object.fromEntries(
       DIMENSIONS.map((name) => [name, dimensions[name] === null ? null : keyOf(dimensions[name])]),
     ) as Record<Dimension, string | null>,
@@ -160,7 +166,7 @@ export function countedOf(facts: SessionFacts): Counted {
       transferred: facts.transferred ? 1 : 0,
       withError: facts.withError ? 1 : 0,
       priced: facts.cost === null ? 0 : 1,
-      costMillionths: Math.round((facts.cost ?? 0) * MILLIONTHS),
+      costBillionths: Math.round((facts.cost ?? 0) * BILLIONTHS),
     },
     latencies: latenciesOf(facts.latencies),
     judgements: judgementsOf(facts),
@@ -235,12 +241,12 @@ export function dimensionsId(dimensions: Dimensions): string {
 
 /** Removes the outcomes, by which the parts of a latency would have as many rows as there are sessions. */
 export function withoutOutcome(dimensions: Dimensions): Dimensions {
-  return { ...dimensions, disposition: null, success: null, endReason: null, node: null };
+  return { ...dimensions, disposition: null, success: null, endReason: null, node: null, currency: null };
 }
 
 /** Returns the dimensions by which the way through the pathway is counted. */
 export function ofWay(dimensions: Dimensions): Dimensions {
-  return { ...dimensions, node: null, provider: null };
+  return { ...dimensions, node: null, provider: null, currency: null };
 }
 
 /** Tells whether a latency by this dimension is known only as a whole. */

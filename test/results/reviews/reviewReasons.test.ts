@@ -24,6 +24,7 @@ const DIMENSIONS = {
   disposition: null,
   success: null,
   endReason: null,
+  currency: null,
 };
 const FACTS: ReviewFacts = {
   startedAt: AT,
@@ -31,6 +32,7 @@ const FACTS: ReviewFacts = {
   dimensions: DIMENSIONS,
   call: null,
   rolloutId: null,
+  rolloutCurrency: null,
   turns: 1,
   criteria: [],
   reviewed: null,

@@ -15,7 +15,7 @@ import {
   insightsQuery,
   isCount,
   metricTexts,
-  ratesQuery,
+  totalText,
   valueIn,
 } from '../insights/insightData.ts';
 import { INTERVAL_MS, type Metric } from '../insights/insightSearch.ts';
@@ -91,8 +91,6 @@ export function Today({ projectId }: { projectId: string }) {
     insightsQuery(api, projectId, { metric: 'dispositions', interval: 'hour', from }),
   );
   const [sessions] = today;
-  const cost = today[METRICS.indexOf('cost')]?.data?.total.n ?? 0;
-  const rates = useQuery({ ...ratesQuery(api, projectId), enabled: cost > 0 });
   if (sessions?.error && !sessions.data) return <ErrorPage error={sessions.error} />;
   if (!sessions?.data) return null;
   const hasSome = sessions.data.total.n > 0;
@@ -114,7 +112,6 @@ export function Today({ projectId }: { projectId: string }) {
             metric={metric}
             today={today[index]?.data}
             earlier={earlier[index]?.data}
-            currency={rates.data?.currency}
           />
         ))}
       </SimpleGrid>
@@ -140,12 +137,11 @@ interface FigureProps {
   readonly metric: Metric;
   readonly today: Insights | undefined;
   readonly earlier: Insights | undefined;
-  readonly currency: string | undefined;
 }
 
-function Figure({ projectId, metric, today, earlier, currency }: FigureProps) {
+function Figure({ projectId, metric, today, earlier }: FigureProps) {
   const isSum = isCount(metric);
-  const value = figureOf(metric, today);
+  const text = today && figureOf(metric, today) !== null ? totalText(metric, today.total) : null;
   const past = figureOf(metric, earlier);
   const compared = past === null ? null : isSum ? past / DAYS_BEFORE : past;
   return (
@@ -159,14 +155,14 @@ function Figure({ projectId, metric, today, earlier, currency }: FigureProps) {
         search={{ metric, days: 1 }}
         fw={700}
         size="xl"
-        aria-label={`${metricTexts[metric]}${COLON}${value === null ? texts.nothing : formatMetric(metric, value, currency)}`}
+        aria-label={`${metricTexts[metric]}${COLON}${text ?? texts.nothing}`}
       >
-        {value === null ? '–' : formatMetric(metric, value, currency)}
+        {text ?? '–'}
       </PageLink>
       <Text size="xs" c="dimmed">
         {compared === null
-          ? value === null && texts.nothing
-          : (isSum ? texts.perDay : texts.before)(formatMetric(metric, compared, currency))}
+          ? text === null && texts.nothing
+          : (isSum ? texts.perDay : texts.before)(formatMetric(metric, compared, earlier?.total.currency))}
       </Text>
     </Paper>
   );

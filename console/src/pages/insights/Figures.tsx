@@ -18,8 +18,8 @@ import {
   kappaText,
   metricHelp,
   metricTexts,
-  ratesQuery,
   type Series,
+  totalText,
   valueIn,
 } from './insightData.ts';
 import {
@@ -185,16 +185,16 @@ interface ResultProps {
 }
 
 function Result({ projectId, search, metric, data }: ResultProps) {
-  const api = useApi();
   const navigate = useNavigate();
   const interval = intervalOf(search);
-  const hasCost = metric === 'cost' && data.total.n > 0;
-  const { data: rates } = useQuery({ ...ratesQuery(api, projectId), enabled: hasCost });
-  const currency = rates?.currency;
+  const { currency } = data.total;
   const groupBy = GROUPED_BY[metric] ?? search.groupBy;
   const keyText = useKeyText(projectId, groupBy);
-  const nameOf = (one: Series) => (groupBy === undefined ? metricTexts[metric] : keyText(one));
-  const plotted = data.series.filter(({ isOther }) => !isOther).slice(0, MAX_LINES);
+  const nameOf = (one: Series) => {
+    const name = groupBy === undefined ? metricTexts[metric] : keyText(one);
+    return data.total.others && one.currency ? `${name} (${one.currency})` : name;
+  };
+  const plotted = data.series.filter((one) => !one.isOther && one.currency === currency).slice(0, MAX_LINES);
   const labels = plotted.map(nameOf).join('\n');
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is plotted follows from the data.
   const { times, lines } = useMemo(() => {
@@ -207,7 +207,6 @@ function Result({ projectId, search, metric, data }: ResultProps) {
   const linkOf = (at: string, { key, isOther }: Series) =>
     isOther ? undefined : sessionsOf({ search, groupBy, at, interval, key });
   if (data.total.n === 0) return <Nothing projectId={projectId} search={search} metric={metric} />;
-  const total = valueIn(data.total);
   return (
     <Section
       title={metricTexts[metric]}
@@ -218,7 +217,7 @@ function Result({ projectId, search, metric, data }: ResultProps) {
             {texts.total}
           </Text>
           <Text fw={700} size="lg">
-            {total === null ? '–' : format(total)}
+            {totalText(metric, data.total) ?? '–'}
           </Text>
           <Text size="xs" c="dimmed">
             {[texts.from(formatNumber(data.total.n)), kappaText(data.total)].filter(Boolean).join(' · ')}
@@ -244,7 +243,8 @@ function Result({ projectId, search, metric, data }: ResultProps) {
         {texts.click} {data.series.length > plotted.length && texts.few(plotted.length)}
       </Text>
       <PointTable
-        {...{ projectId, interval, nameOf, format, linkOf }}
+        {...{ projectId, interval, nameOf, linkOf }}
+        format={(value, one) => formatMetric(metric, value, one.currency)}
         label={metricTexts[metric]}
         series={data.series}
       />

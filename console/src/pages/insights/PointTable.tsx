@@ -34,7 +34,7 @@ interface PointTableProps {
   readonly series: Insights['series'];
   readonly interval: Interval;
   nameOf(series: Series): string;
-  format(value: number): string;
+  format(value: number, series: Series): string;
   /** The conversations behind a point, where the list can show them. */
   linkOf(at: string, series: Series): SessionSearch | undefined;
 }
@@ -57,7 +57,7 @@ export function PointTable({ projectId, label, series, interval, nameOf, format,
             <Table.Tr>
               <Table.Th>{interval === 'hour' ? texts.hour : texts.time}</Table.Th>
               {columns.map(({ one, name }) => (
-                <Table.Th key={String(one.key)} ta="end">
+                <Table.Th key={`${one.key} ${one.currency}`} ta="end">
                   {name}
                 </Table.Th>
               ))}
@@ -72,11 +72,11 @@ export function PointTable({ projectId, label, series, interval, nameOf, format,
                 {columns.map(({ one, name, points }) => {
                   const point = points.get(at);
                   const value = point && valueIn(point);
-                  if (!point || value == null) return <Table.Td key={String(one.key)} />;
+                  if (!point || value == null) return <Table.Td key={`${one.key} ${one.currency}`} />;
                   const search = linkOf(at, one);
-                  const text = format(value);
+                  const text = format(value, one);
                   return (
-                    <Table.Td key={String(one.key)} ta="end">
+                    <Table.Td key={`${one.key} ${one.currency}`} ta="end">
                       {search ? (
                         <PageLink
                           to="/projects/$projectId/sessions"

@@ -121,7 +121,7 @@ export const isShare = (metric: Metric): boolean => SHARES.includes(metric);
 /** Whether the metric adds up, so that it is 0 where there is nothing. */
 export const isCount = (metric: Metric): boolean => COUNTS.includes(metric);
 
-/** A value of the metric in its unit. @param currency - Of the rates. */
+/** A value of the metric in its unit. @param currency - Of a cost. */
 export function formatMetric(metric: Metric, value: number, currency: string | undefined): string {
   if (isShare(metric)) return formatPercent(value);
   if (metric === 'duration') return formatTook(value);
@@ -131,7 +131,17 @@ export function formatMetric(metric: Metric, value: number, currency: string | u
 }
 
 /** Of a latency that has percentiles, the slow one. */
-export const valueIn = ({ value, p95 }: Insights['total']): number | null => value ?? p95 ?? null;
+export const valueIn = ({ value, p95 }: Omit<Insights['total'], 'others'>): number | null =>
+  value ?? p95 ?? null;
+
+/** A total, in each of its currencies; null where nothing was measured. */
+export function totalText(metric: Metric, total: Insights['total']): string | null {
+  const texts = [total, ...(total.others ?? [])].flatMap((figure) => {
+    const value = valueIn(figure);
+    return value === null ? [] : formatMetric(metric, value, figure.currency);
+  });
+  return texts.length === 0 ? null : texts.join(' + ');
+}
 
 /** Cohen's kappa beside a share, where the metric has one. */
 export function kappaText({ kappa }: { readonly kappa?: number | null | undefined }): string | undefined {

@@ -73,9 +73,7 @@ export function campaignRoutes(app: App, deps: HttpDeps): void {
       async run({ stores, projectId, id }) {
         const found = await stores.campaigns.find(projectId, id);
         const { insights } = deps.storage;
-        return (
-          found && { ...shownCampaign(found), cost: await costOfCampaign(insights, stores.rates, found) }
-        );
+        return found && { ...shownCampaign(found), cost: await costOfCampaign(insights, found) };
       },
     },
     update: {

@@ -39,6 +39,7 @@ const COLUMNS: readonly Column[] = [
   ['durationMs', ({ durationMs }) => durationMs],
   ['cost', ({ cost }) => cost?.total],
   ['currency', ({ cost }) => cost?.currency],
+  ['otherCosts', ({ cost }) => cost?.others?.map(({ total, currency }) => `${total} ${currency}`).join(', ')],
   ['nextAttemptAt', ({ nextAttemptAt }) => nextAttemptAt],
   ['disposition', ({ disposition }) => disposition],
   ['success', ({ success }) => success],
@@ -49,7 +50,7 @@ interface ReportRow extends ContactResource {
   readonly answeredBy: string | undefined;
   /** The talk time of all its calls. */
   readonly durationMs: number;
-  /** The cost of all its calls; undefined where none has one. */
+  /** The cost of all its calls, in the currency of the last one; undefined where none has one. */
   readonly cost: CostSum | undefined;
   /** The analysis of its last call. */
   readonly analysis: Analysis | undefined;

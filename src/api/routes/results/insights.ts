@@ -66,6 +66,8 @@ const figure = {
     ),
 };
 
+const currency = z.string().optional().describe('Of `cost` alone: the currency of the amounts.');
+
 const insights = z
   .object({
     series: z
@@ -83,6 +85,9 @@ const insights = z
             .describe(
               `The sum of all series but the ${MAX_SERIES} with the most sessions; its key is \`other\`.`,
             ),
+          currency: currency.describe(
+            'Of `cost` alone: the currency of its amounts. Another currency, from before the rates were changed, has series of its own.',
+          ),
           points: z.array(
             z.object({
               at: z.iso.datetime().describe('The beginning of the hour, day or week in UTC.'),
@@ -92,7 +97,18 @@ const insights = z
         }),
       )
       .describe('The largest first. A time with nothing to count has no point.'),
-    total: z.object(figure).describe('The same metric over all sessions of the whole time.'),
+    total: z
+      .object({
+        ...figure,
+        currency,
+        others: z
+          .array(z.object({ ...figure, currency }))
+          .optional()
+          .describe(
+            'Of `cost`: the sums in further currencies, where there are any. The total is in that of most sessions; amounts are never converted.',
+          ),
+      })
+      .describe('The same metric over all sessions of the whole time.'),
   })
   .meta({ id: 'Insights' });
 

@@ -147,7 +147,8 @@ const TURNS = [
 const TABLES = {
   sessions: {
     keys: [['project_id', 'uuid'], ['span', 'text'], ...WHEN],
-    sums: SUMS.map((name) => [columnOf(name), 'bigint'] as const),
+    // An amount of money may be beyond what a bigint holds.
+    sums: SUMS.map((name) => [columnOf(name), name === 'costBillionths' ? 'numeric' : 'bigint'] as const),
   },
   latencies: {
     keys: [['project_id', 'uuid'], ['part', 'text'], ['span', 'text'], ...WHEN],

@@ -19,6 +19,7 @@ import type { ArmRow } from '../../../results/rollouts/armSums.ts';
 import type { Database, Parameter, Queryable } from '../connection/database.ts';
 import { Given } from '../sql/given.ts';
 import { fieldsOf } from '../sql/rows.ts';
+import { ratesAt } from './rates.ts';
 
 /** The most nodes of a funnel; it has those that most sessions entered. */
 const MAX_NODES = 1_000;
@@ -37,7 +38,7 @@ export function insightStore(database: Database): InsightStore {
       const sql = pointsOf(given, asked, {
         table: 'insight_sessions',
         where: 'true',
-        by: '',
+        by: metric === 'cost' ? ', currency' : '',
         sums: { amount: columnOf(amount), n: columnOf(n) },
         size: 'sum(sessions)',
       });
@@ -101,7 +102,7 @@ export function insightStore(database: Database): InsightStore {
 interface Summed {
   readonly table: string;
   readonly where: string;
-  /** Further columns of a point, each with a comma before it. */
+  /** A further column of a point, with a comma before it: one of the table, or the currency. */
   readonly by: string;
   /** The columns that are added up, by the names of the results. */
   readonly sums: Readonly<Record<string, string>>;
@@ -123,11 +124,14 @@ const PLAN = `
  */
 function pointsOf(given: Given, query: InsightQuery, { table, where, by, sums, size }: Summed): string {
   const { interval, groupBy, filter } = query;
+  const isOfAll = groupBy === undefined && Object.keys(filter).length === 0;
   const chosen =
-    groupBy === undefined && Object.keys(filter).length === 0
+    isOfAll && by !== ', currency'
       ? ''
       : `JOIN (
-        SELECT id, ${groupBy === undefined ? "''" : `coalesce(value->>'${groupBy}', '')`} AS key FROM insight_dimensions
+        SELECT id, ${groupBy === undefined ? "''" : `coalesce(value->>'${groupBy}', '')`} AS key,
+          value->>'currency' AS currency
+        FROM insight_dimensions
         WHERE project_id = $1 AND ${filtered(given, 'value', filter)} OFFSET 0
       ) AS chosen ON chosen.id = dimensions`;
   const inner = Object.entries(sums).map(([name, column]) => `sum(${column}) AS ${name}`);
@@ -204,12 +208,21 @@ function funnelOf(projectId: string, { from, to, filter }: Pick<InsightQuery, 'f
   return { sql, parameters: given.parameters };
 }
 
-/** Selects the counted sessions of the window. */
-function counted(given: Given, { filter, from, to }: FigureQuery): string {
+/** Selects the counted sessions of the window, deleted ones too; for a cost those in the currency of the rates at its end. */
+function counted(given: Given, { metric, filter, from, to }: FigureQuery): string {
+  const until = `${given.add(to)}::timestamptz`;
+  const ended = `project_id = $1 AND ended_at >= ${given.add(from)}::timestamptz AND ended_at < ${until}`;
+  const isComparable =
+    metric === 'cost'
+      ? `counted->'dimensions'->>'currency' =
+          (SELECT ${ratesAt(until)}->>'currency' FROM (SELECT $1::uuid AS project_id) AS history)`
+      : 'true';
   return `
-    FROM session_history WHERE project_id = $1 AND status = 'ended' AND counted IS NOT NULL
-      AND ended_at >= ${given.add(from)}::timestamptz AND ended_at < ${given.add(to)}::timestamptz
-      AND ${filtered(given, "counted->'dimensions'", filter)}`;
+    FROM (
+      SELECT counted FROM session_history WHERE ${ended} AND status = 'ended' AND counted IS NOT NULL
+      UNION ALL SELECT counted FROM insight_removed WHERE ${ended}
+    ) AS sessions
+    WHERE ${isComparable} AND ${filtered(given, "counted->'dimensions'", filter)}`;
 }
 
 async function sumFigure(

@@ -13,6 +13,14 @@ export function ratesAt(at: string): string {
   return `coalesce(${rates('project_id = history.project_id')}, ${rates('project_id IS NULL')})`;
 }
 
+/** The currency of the rates that hold at a time, or else of the first ones after it. @param at - An expression. */
+export function currencyFrom(at: string): string {
+  return `coalesce(${ratesAt(at)}, (
+    SELECT rates FROM rates WHERE coalesce(project_id, history.project_id) = history.project_id AND rates IS NOT NULL
+      AND valid_from > ${at} ORDER BY valid_from, id LIMIT 1
+  ))->>'currency'`;
+}
+
 export function ratesStore(database: Queryable): RatesStore {
   return {
     async own(projectId) {

@@ -26,6 +26,7 @@ export const DIMENSION_COLUMNS = {
   success: 'success',
   endReason: 'coalesce(call_end_reason, end_reason)',
   provider: 'provider',
+  currency: "cost->>'currency'",
 } as const satisfies Record<Exclude<Dimension, 'node'>, string>;
 
 /** Returns the conditions for the sessions of a filter, over {@link SESSIONS}: those ended ones that insights count by it. */

@@ -1,6 +1,7 @@
 import type { ReviewReason, ReviewRule } from '../../../agents/accounts/reviewRules.ts';
 import type { ReviewFacts } from '../../../results/reviews/reviewReasons.ts';
 import type { Queryable } from '../connection/database.ts';
+import { currencyFrom } from './rates.ts';
 import { DIMENSION_COLUMNS, SESSIONS } from './sessionConditions.ts';
 
 export interface StoredFacts extends ReviewFacts {
@@ -32,14 +33,15 @@ const FACTS = `
     coalesce(criteria, '[]') AS criteria, review->'criteria' AS reviewed, analysis->>'status' AS analysis,
     review_rules AS "reviewRules", review_reasons AS "reviewReasons", "notUnderstood", coalesce(silences, '[]') AS silences,
     coalesce(spoken, '[]') AS spoken, "transferAtMs", "toolCalls", "toolFailures", interruptions, transferred, "withError",
-    (cost->>'total')::float8 AS cost, (
-      SELECT id FROM rollouts
-      WHERE rollouts.project_id = history.project_id AND history.release IN (rollouts.release, previous_release)
-        AND rollouts.started_at <= history.started_at AND history.started_at < coalesce(rollouts.ended_at, 'infinity')
-      LIMIT 1
-    ) AS "rolloutId",
+    (cost->>'total')::float8 AS cost, "rolloutId", "rolloutCurrency",
     coalesce(entries, '[]') AS entries, coalesce(latencies, '[]') AS latencies
   FROM ${SESSIONS}
+  LEFT JOIN LATERAL (
+    SELECT id AS "rolloutId", ${currencyFrom('rollouts.started_at')} AS "rolloutCurrency" FROM rollouts
+    WHERE rollouts.project_id = history.project_id AND history.release IN (rollouts.release, previous_release)
+      AND rollouts.started_at <= history.started_at AND history.started_at < coalesce(rollouts.ended_at, 'infinity')
+    LIMIT 1
+  ) AS rollout ON true
   CROSS JOIN LATERAL (
     SELECT json_agg(json_build_object('name', criterion->'name', 'passed', criterion->'passed')) AS criteria
     FROM json_array_elements(

@@ -71,8 +71,8 @@ test('A CSV is read into a campaign; what was wrong is told by row, and in a fil
   expect(errors.body.split('\r\n')).toHaveLength(5);
   const report = await one.get(`/campaigns/${body.campaignId}/report`);
   expect(report.body.split('\r\n').slice(0, 2)).toEqual([
-    'toNumber,externalId,status,skipReason,outcome,answeredBy,attempts,lastAttemptAt,lastCallId,endReason,durationMs,cost,currency,nextAttemptAt,disposition,success,analysis.summary,variables.first_name',
-    expect.stringMatching(/^\+886912345678,1,pending,,,,0,,,,0,,,[^,]*,,,,Ada$/),
+    'toNumber,externalId,status,skipReason,outcome,answeredBy,attempts,lastAttemptAt,lastCallId,endReason,durationMs,cost,currency,otherCosts,nextAttemptAt,disposition,success,analysis.summary,variables.first_name',
+    expect.stringMatching(/^\+886912345678,1,pending,,,,0,,,,0,,,,[^,]*,,,,Ada$/),
   ]);
   // The same file once more takes none.
   expect((await one.import(list)).body).toMatchObject({ status: 'done', accepted: 0, skipped: 4 });

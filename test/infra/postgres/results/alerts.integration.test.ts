@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { MINUTE_MS } from '../../../../src/base/values/clock.ts';
+import { rates } from '../../../../src/agents/cost/rates.ts';
+import { DAY_MS, MINUTE_MS } from '../../../../src/base/values/clock.ts';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { NewLiveEvent } from '../../../../src/events/liveEvent.ts';
 import { countNext } from '../../../../src/infra/postgres/results/countSessions.ts';
+import { removeExpired } from '../../../../src/infra/postgres/retention.ts';
 import type { Alert } from '../../../../src/results/alerts/alert.ts';
 import { evaluateAlert } from '../../../../src/results/alerts/evaluateAlert.ts';
 import { createSimulatedClock } from '../../../support/simulatedClock.ts';
@@ -98,6 +100,39 @@ describe.each(databases)('A look at an alert on the $name database', ({ open }) 
     clock.advance(1);
     expect(await stateAfter({ windowMinutes: 1 })).toBe('ok');
     expect(await stateAfter({ windowMinutes: 2 })).toBe('firing');
+  });
+
+  test('takes deleted sessions for a day, and a cost in the currency of the rates', async () => {
+    const { database } = opened;
+    const world = await sessionWorld(database, { historyRetentionDays: 0 });
+    const { projectId, insights, stores } = world;
+    const at = new Date().toISOString();
+    for (const currency of ['USD', 'USD', 'EUR']) {
+      const { instanceId } = await world.start();
+      await database.query(
+        `UPDATE session_history SET status = 'ended', ended_at = $2, cost = json_build_object('total', 2, 'currency', $3::text)
+         WHERE instance_id = $1`,
+        [instanceId, at, currency],
+      );
+    }
+    await countNext(database);
+    const to = new Date(Date.parse(at) + 1).toISOString();
+    const figures = async (from: string) => {
+      const asked = { filter: { channel: 'chat' }, from, to } as const;
+      const cost = await insights.figure(projectId, { metric: 'cost', ...asked });
+      return [cost, await insights.figure(projectId, { metric: 'sessions', ...asked })];
+    };
+    await stores.rates.put(projectId, rates.parse({ currency: 'USD' }), at);
+    const found = [
+      { value: 4, n: 2 },
+      { value: 3, n: 3 },
+    ];
+    expect(await figures(at)).toEqual(found);
+    expect(await removeExpired(database, 'sessions', new Date(to))).toBe(3);
+    expect(await figures(at)).toEqual(found);
+    expect(await figures(to)).toMatchObject([{ n: 0 }, { n: 0 }]);
+    expect(await removeExpired(database, 'removedSessions', new Date(Date.parse(at) + DAY_MS))).toBe(3);
+    expect(await figures(at)).toMatchObject([{ n: 0 }, { n: 0 }]);
   });
 
   test('is told once, however many nodes look at once, and counts by how it was changed', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { rates } from '../../../../src/agents/cost/rates.ts';
 import { rolloutInput } from '../../../../src/agents/releases/rollout.ts';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { countNext } from '../../../../src/infra/postgres/results/countSessions.ts';
@@ -7,7 +8,7 @@ import { ArmSums } from '../../../../src/results/rollouts/armSums.ts';
 import { armsOf } from '../../../../src/results/rollouts/arms.ts';
 import { useDatabase } from '../support/databases.ts';
 import { seedSessions } from '../support/seededSessions.ts';
-import { sessionWorld } from '../support/sessions.ts';
+import { BEGIN, later, sessionWorld } from '../support/sessions.ts';
 
 const opened = useDatabase();
 
@@ -50,23 +51,52 @@ const P95 = `
   SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS ms FROM session_messages AS m JOIN session_history AS h USING (instance_id)
   WHERE h.project_id = $1 AND h.release = $2 AND h.started_at >= $3 AND NOT is_test`;
 
+const rolloutOf = (projectId: string, startedAt: string) => ({
+  ...rolloutInput.parse({ release: 2, percent: 50 }),
+  id: uuidV7(),
+  projectId,
+  previousRelease: 1,
+  status: 'running' as const,
+  startedAt,
+  endedAt: null,
+  decision: null,
+});
+
+test('The cost of an arm is that in the currency of the rates when the rollout began, or of the first ones since', async () => {
+  for (const before of [true, false]) {
+    const world = await sessionWorld(opened.database);
+    const { projectId, stores } = world;
+    const put = (currency: string, ms: number) =>
+      stores.rates.put(projectId, rates.parse({ currency }), later(ms));
+    const rollout = rolloutOf(projectId, BEGIN);
+    await stores.rollouts.insert(rollout);
+    await put('USD', before ? -1 : 1);
+    await put('TWD', 2);
+    for (const [currency, total] of [
+      ['USD', 1],
+      ['TWD', 30],
+      ['USD', 3],
+    ] as const) {
+      const { instanceId } = await world.start({ release: 2 });
+      await opened.database.query(
+        `UPDATE session_history SET status = 'ended', ended_at = started_at, cost = $2::json WHERE instance_id = $1`,
+        [instanceId, JSON.stringify({ total, currency })],
+      );
+    }
+    await countNext(opened.database);
+    const arm = new ArmSums(await world.insights.arms(rollout.id), 2);
+    expect([arm.sessions, arm.of('cost')]).toEqual([3, expect.objectContaining({ sessions: 2, x: 4 })]);
+  }
+});
+
 test('The figures of an arm are those of its rows, and stay when the rows are deleted', async () => {
   const world = await sessionWorld(opened.database);
   const { projectId, insights } = world;
   await seedSessions(opened.database, projectId, 800);
   await opened.database.query(RELEASES, [projectId]);
   // An earlier rollout of the same releases, within the seeds' ten days.
-  const [first, second] = ['2026-01-02T01:00:00.000Z', '2026-01-03T07:30:00.000Z'].map((startedAt) => ({
-    ...rolloutInput.parse({ release: 2, percent: 50 }),
-    id: uuidV7(),
-    projectId,
-    previousRelease: 1,
-    status: 'running' as const,
-    startedAt,
-    endedAt: null,
-    decision: null,
-  }));
-  if (!first || !second) throw new Error('two rollouts');
+  const first = rolloutOf(projectId, '2026-01-02T01:00:00.000Z');
+  const second = rolloutOf(projectId, '2026-01-03T07:30:00.000Z');
   await world.stores.rollouts.insert(first);
   const decision = { at: second.startedAt, reason: 'requested' as const, figures: [] };
   await world.stores.rollouts.finish(first.id, 'ended', decision);

@@ -80,6 +80,41 @@ describe.each(databases)('Ended sessions on the $name database', ({ open }) => {
     expect(await total(world)).toEqual({ value: 1, n: 1 });
   });
 
+  test('have their costs added up by currency, grouped or not', async () => {
+    const world = await sessionWorld(opened.database);
+    for (const [provider, cost] of [
+      ['site', { total: 0.0000004, currency: 'USD' }],
+      ['site', { total: 2, currency: 'USD' }],
+      ['site', { total: 60, currency: 'TWD' }],
+      ['app', { total: 1e10, currency: 'USD' }],
+      ['app', null],
+    ] as const) {
+      const { instanceId } = await world.start({ provider });
+      await opened.database.query(
+        `UPDATE session_history SET status = 'ended', ended_at = started_at, cost = $2::json WHERE instance_id = $1`,
+        [instanceId, cost && JSON.stringify(cost)],
+      );
+    }
+    await countAll(opened.database);
+    const others = [{ value: 60, n: 1, currency: 'TWD' }];
+    const sum = expect.closeTo(10_000_000_002, 4);
+    const found = await ask(world, { metric: 'cost' });
+    expect(found.total).toEqual({ value: sum, n: 3, currency: 'USD', others });
+    expect(found.series).toMatchObject([
+      { key: null, currency: 'USD', points: [{ value: sum, n: 3 }] },
+      { key: null, currency: 'TWD', points: [{ value: 60, n: 1 }] },
+    ]);
+    const grouped = await ask(world, { metric: 'cost', groupBy: 'provider' });
+    expect(grouped.total).toEqual(found.total);
+    expect(grouped.series).toMatchObject([
+      { key: 'site', currency: 'USD', points: [{ value: 2.0000004, n: 2 }] },
+      { key: 'app', currency: 'USD', points: [{ value: 1e10, n: 1 }] },
+      { key: 'site', currency: 'TWD', points: [{ value: 60, n: 1 }] },
+    ]);
+    // Unpriced sessions and those of another currency are one series.
+    expect(await ask(world)).toMatchObject({ series: [{ points: [{ n: 5 }] }], total: { n: 5 } });
+  });
+
   test('stay counted when their count fails half way', async () => {
     const world = await sessionWorld(opened.database);
     await world.end(await world.start());

@@ -178,10 +178,10 @@ describe('The cost of a session', () => {
       startedAt: null,
       endedAt: null,
     });
-    const cost = () => costOfCampaign(insights, stores.rates, campaign);
+    const cost = () => costOfCampaign(insights, campaign);
     expect(await cost()).toBe(undefined);
     await put(pricedAt(0.1), later(0));
-    for (const campaignId of [campaign.id, campaign.id, campaign.id, uuidV7()]) {
+    for (const campaignId of [campaign.id, campaign.id, campaign.id, uuidV7(), campaign.id]) {
       const { call, session, started } = makeCall(world, {
         campaignId,
         status: 'completed',
@@ -190,14 +190,16 @@ describe('The cost of a session', () => {
       await stores.calls.insert(call, session, started);
       await world.end(await turn(session, million()));
       await stores.history.updateCost(session.instanceId);
+      if (campaignId !== campaign.id) await put(pricedAt(8, { currency: 'EUR' }), later(2));
     }
     while ((await countNext(opened.database)) > 0);
-    expect(await cost()).toEqual({ total: 0.3, currency: 'USD' });
+    const sum = { total: 0.3, currency: 'USD', others: [{ total: 8, currency: 'EUR' }] };
+    expect(await cost()).toEqual(sum);
     await opened.database.query('DELETE FROM session_history WHERE project_id = $1', [projectId]);
-    expect(await cost()).toEqual({ total: 0.3, currency: 'USD' });
+    expect(await cost()).toEqual(sum);
   });
 
-  test('adds up over calls, in the currency of the latest', async () => {
+  test('adds up over calls by currency, that of the latest first', async () => {
     const { calls, history } = world.stores;
     const ids: string[] = [];
     for (const [currency, usd, at] of [
@@ -216,7 +218,11 @@ describe('The cost of a session', () => {
     const { projectId } = world;
     const costs = await calls.costs(projectId, [...ids, uuidV7()]);
     expect(ids.map((id) => costs.get(id)?.total)).toEqual([9, 0.1, 0.2]);
-    expect(sumOfCosts([...costs.values()])).toEqual({ total: 0.3, currency: 'USD' });
+    expect(sumOfCosts([...costs.values()])).toEqual({
+      total: 0.3,
+      currency: 'USD',
+      others: [{ total: 9, currency: 'EUR' }],
+    });
     expect(sumOfCosts([])).toBe(undefined);
   });
 
