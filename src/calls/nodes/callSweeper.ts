@@ -38,11 +38,20 @@ export interface CallSweeperDeps extends OrphanDeps {
  * @returns A function that stops it and waits for the current sweep; idempotent.
  */
 export function startCallSweeper(deps: CallSweeperDeps): () => Promise<void> {
+  // While the database is away no heartbeat is stored: every node has until the next sweep to be seen again.
+  let hasFailed = false;
   const stop = repeat(
     deps.clock,
     SWEEP_MS,
-    () => sweepCalls(deps),
-    (error) => deps.onError(error, 'call sweep failed, retrying'),
+    async () => {
+      const wasAway = hasFailed;
+      hasFailed = false;
+      await sweepCalls(deps, { wasAway });
+    },
+    (error) => {
+      hasFailed = true;
+      deps.onError(error, 'call sweep failed, retrying');
+    },
   );
   return async () => {
     await stop();
@@ -52,11 +61,15 @@ export function startCallSweeper(deps: CallSweeperDeps): () => Promise<void> {
   };
 }
 
-/** Runs one sweep; does nothing while another node is the sweeper. */
-export async function sweepCalls(deps: CallSweeperDeps): Promise<void> {
+/**
+ * Runs one sweep; does nothing while another node is the sweeper.
+ *
+ * @param wasAway - The database was away at the last sweep, so that heartbeats do not tell which nodes have failed.
+ */
+export async function sweepCalls(deps: CallSweeperDeps, { wasAway = false } = {}): Promise<void> {
   if (!(await deps.leases.hold(LEASE, LEASE_MS))) return;
   await keepQueued(deps);
-  await endOrphans(deps);
+  if (!wasAway) await endOrphans(deps);
 }
 
 async function keepQueued(deps: CallSweeperDeps): Promise<void> {

@@ -189,6 +189,23 @@ describe('sweepCalls', () => {
     expect(outcome.at(-1)).toMatch(/^finish good/);
   });
 
+  test('startCallSweeper gives nodes until the next sweep to be seen again after the database was away', async () => {
+    queued = [waiting('new')];
+    lostLocks = ['+1'];
+    orphans = [{ call: makeCall({ id: 'lost' }), lastSeenAt: later(60) }];
+    failing = 'lock';
+    const stop = startCallSweeper(deps());
+    const ended: boolean[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      clock.advance(10_000);
+      await new Promise((resolve) => setImmediate(resolve));
+      failing = undefined;
+      ended.push(done.some((what) => what.startsWith('finish lost')));
+    }
+    await stop();
+    expect(ended).toEqual([false, false, true]);
+  });
+
   test('startCallSweeper runs every ten seconds until stopped, also after failures', async () => {
     queued = [waiting('new')];
     lostLocks = ['+1'];
