@@ -58,7 +58,7 @@ export class CallwayError extends Error {
 export function notFound(what: string, details?: readonly ErrorDetail[]): CallwayError {
   return new CallwayError(
     'not_found',
-    `${what.toLowerCase().replaceAll(' ', '_')}_not_found`,
+    `${what.toLowerCase().replace(/[ -]/g, '_')}_not_found`,
     `${what} not found`,
     details ? { details } : {},
   );

@@ -64,7 +64,8 @@ describe('A number on a do-not-call list', () => {
     const page = await api('GET', '/do-not-call?limit=1');
     expect(page.body).toMatchObject({ pagination: { total: 2, nextCursor: expect.any(String) } });
     expect((await api('DELETE', '/do-not-call/+886912000011')).status).toBe(204);
-    expect((await api('GET', '/do-not-call/+886912000011')).status).toBe(404);
+    const gone = await api('GET', '/do-not-call/+886912000011');
+    expect([gone.status, gone.body.code]).toEqual([404, 'do_not_call_entry_not_found']);
     expect((await api('DELETE', '/do-not-call/+886912000011')).status).toBe(404);
     const log = (await gateway().api('GET', `${project.path}/audit-log`)).body.data;
     expect(log.slice(0, 2)).toMatchObject([
@@ -72,6 +73,17 @@ describe('A number on a do-not-call list', () => {
       { action: 'do_not_call.added', details: { added: 2, known: 1 } },
     ]);
     expect(JSON.stringify(log)).not.toContain('912000011');
+  });
+
+  test.each([
+    '886912000010',
+    '%20886912000010',
+    '+886-912-000-010',
+    '+886%20912%20000%20010',
+    '00886912000010',
+    local,
+  ])('is found in a path as %s', async (written) => {
+    expect((await api('GET', `/do-not-call/${written}`)).body.number).toBe(listed);
   });
 
   test('is refused where it is none, and then nothing is added', async () => {

@@ -1,3 +1,4 @@
+import { parseCarrierNumber } from '../../../base/values/e164.ts';
 import {
   type DoNotCallEntry,
   doNotCallAdded,
@@ -49,7 +50,8 @@ function listRoutes(
 ): void {
   const listed = (context: CrudContext) => ({
     owner: ownerOf(context),
-    number: requireNumber(context.id, 'number'),
+    // Clients write a number in a path in many notations: without its plus, which some decode as a blank, or with separators.
+    number: parseCarrierNumber(context.id) ?? requireNumber(context.id, 'number'),
   });
   crudRoutes(app, deps, {
     tag: 'Do not call',
@@ -67,7 +69,7 @@ function listRoutes(
     create: {
       access,
       summary: 'Add numbers that are not called',
-      description: `To the list of ${whose}. ${FILES} Orders to them are 422 \`do_not_call\`, and calls that wait end as \`canceled\` with \`endReason\` \`do_not_call\`; a call in progress goes on. Transfers and participants may be listed numbers: they join a call in progress.`,
+      description: `To the list of ${whose}. ${FILES} Orders to them are 422 \`do_not_call\`, and calls that wait end as \`canceled\` with \`endReason\` \`do_not_call\`; a call in progress goes on. A transfer to one fails, and so does adding it as a participant.`,
       body: doNotCallInput,
       schema: doNotCallAdded,
       form: { schema: importStarted, run: (post) => startImport(deps, post, null) },
