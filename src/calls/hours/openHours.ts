@@ -8,7 +8,7 @@ import { clockChanges, offsetMs } from '../../base/values/zoneOffset.ts';
 const WEEKDAYS: readonly Weekday[] = ['thu', 'fri', 'sat', 'sun', 'mon', 'tue', 'wed'];
 /** A call is placed this long before its window closes at the latest: its INVITE goes out a moment after the check. */
 const LAST_CALL_MS = 2_000;
-/** Weeks repeat: beyond a year and the excepted days, only what was closed comes. */
+/** Weeks repeat: beyond a year, and a week for each excepted day, only what was closed comes. */
 const LONGEST_WAIT_DAYS = 366;
 
 /** Hours of the week that hold in each of some time zones: all their clocks must show an open hour. */
@@ -34,12 +34,12 @@ export function isOpen(hours: readonly OpenHours[], atMs: number): boolean {
  * Finds the first moment at which all hours are open.
  *
  * @param fromMs - Not before it, in milliseconds since the Unix epoch.
- * @returns Milliseconds since the Unix epoch: `fromMs` where they are open; undefined where none is within a year, and as many
- *   days more as are excepted.
+ * @returns Milliseconds since the Unix epoch: `fromMs` where they are open; undefined where none is within a year, and a week
+ *   more for each excepted day.
  */
 export function nextOpening(hours: readonly OpenHours[], fromMs: number): number | undefined {
   const excepted = hours.reduce((days, { exceptDates }) => days + exceptDates.length, 0);
-  const untilMs = fromMs + (LONGEST_WAIT_DAYS + excepted) * DAY_MS;
+  const untilMs = fromMs + (LONGEST_WAIT_DAYS + 7 * excepted) * DAY_MS;
   let atMs = fromMs;
   while (!isOpen(hours, atMs)) {
     for (const one of hours) {

@@ -143,6 +143,12 @@ test.each<[string, OpenHours | OpenHours[], string, string | undefined]>([
     '2026-11-30T00:00:00Z',
     '2028-01-24T09:00:00.000Z',
   ],
+  [
+    'a day of the week that is excepted for three years',
+    hours(['UTC'], [{ days: ['mon'], from: '09:00', to: '10:00' }], mondays(160)),
+    '2026-11-30T00:00:00Z',
+    '2029-12-24T09:00:00.000Z',
+  ],
 ])('The next opening: %s', (_, one, from, expected) => {
   expect(opening(one, from)).toBe(expected);
 });
