@@ -59,6 +59,7 @@ export class CallParties {
   /** @throws {CallwayError} When the agent may not transfer to the target, or the project may not call it. */
   async requireAllowed(to: string, isPeersWish: boolean): Promise<void> {
     await this.#requireListed({ to });
+    await this.#requireMayBeCalled(to);
     await this.#deps.limiter.requireAllowedDestination(this.#call.projectId, to, isPeersWish);
   }
 
@@ -74,7 +75,7 @@ export class CallParties {
     given: TransferTarget,
     options: { readonly bridgeWith: MediaSession; readonly ringTimeoutMs: number },
   ): AsyncGenerator<CallLeg> {
-    const { telephony, trunks, limiter, callingRules } = this.#deps;
+    const { telephony, trunks, limiter } = this.#deps;
     const { projectId } = this.#call;
     const { to } = given;
     // A channel of its own: those of earlier legs may still be held.
@@ -83,8 +84,7 @@ export class CallParties {
       ...given,
       to: normalizeNumber(to.replace(/^tel:/i, '')) ?? to,
     });
-    if (await isListed(callingRules, projectId, target.to))
-      throw refusedOrder(target.to, { reason: 'do_not_call' });
+    await this.#requireMayBeCalled(target.to);
     await limiter.admitOrder(projectId, target.to);
     const mayRedirectTo = await redirectRule(this.#deps, projectId);
     const variables = await this.#variables();
@@ -107,6 +107,12 @@ export class CallParties {
   music(choice: HoldMusicChoice = 'default'): HoldMusicPlayer {
     const { projectId } = this.#call;
     return new HoldMusicPlayer(() => this.#deps.mediaFiles.music(projectId, choice), this.#onError);
+  }
+
+  /** @throws {CallwayError} 422 `do_not_call` */
+  async #requireMayBeCalled(to: string): Promise<void> {
+    if (await isListed(this.#deps.callingRules, this.#call.projectId, to))
+      throw refusedOrder(to, { reason: 'do_not_call' });
   }
 
   #openChannel(): TrunkChannel {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Clock } from '../../../src/base/values/clock.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import type { MediaFiles } from '../../../src/calls/holdMusic/mediaFiles.ts';
 import type { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
@@ -17,21 +18,22 @@ import { unused } from '../../support/unused.ts';
 const CALL = { id: 'c', projectId: 'p', fromNumber: '+886911111111', settings: {} } as Call;
 const BETWEEN_MS = 200;
 
-/** Dials a target on a trunk whose channel takes these turns. @returns Ids of the trunks that were dialed. */
-async function dialed(
-  waits: readonly number[],
-  to = '+886222222222',
-  listed: string | undefined = undefined,
-): Promise<string[]> {
-  const clock = createSimulatedClock();
-  const left = [...waits];
-  const trunks: string[] = [];
+interface Given {
+  readonly clock: Clock;
+  /** How long the trunk's channel makes a leg wait, one value a turn. */
+  readonly waits: number[];
+  /** The number on a do-not-call list. */
+  readonly listed: string | undefined;
+  readonly onDialed: (trunkId: string) => void;
+}
+
+function makeParties({ clock, waits, listed, onDialed }: Given): CallParties {
   const active = { id: 't', priority: 0, host: 'carrier.example', fromDomain: null } as Trunk;
-  const parties = new CallParties(
+  return new CallParties(
     {
       telephony: unused<Telephony>('telephony', {
         dial: ({ trunk }: DialRequest) => {
-          trunks.push(trunk.id);
+          onDialed(trunk.id);
           return {} as CallLeg;
         },
       }),
@@ -48,7 +50,7 @@ async function dialed(
       places: unused<CallPlaces>('places', {
         openChannel: () =>
           unused<TrunkChannel>('channel', {
-            moveTo: async () => left.shift() ?? 0,
+            moveTo: async () => waits.shift() ?? 0,
             release: async () => undefined,
           }),
       }),
@@ -60,6 +62,17 @@ async function dialed(
     CALL,
     () => undefined,
   );
+}
+
+/** Dials a target on a trunk whose channel takes these turns. @returns Ids of the trunks that were dialed. */
+async function dialed(
+  waits: readonly number[],
+  to = '+886222222222',
+  listed: string | undefined = undefined,
+): Promise<string[]> {
+  const clock = createSimulatedClock();
+  const trunks: string[] = [];
+  const parties = makeParties({ clock, waits: [...waits], listed, onDialed: (id) => trunks.push(id) });
   const options = { bridgeWith: {} as MediaSession, ringTimeoutMs: 30_000 };
   const legs = (async () => {
     for await (const _ of parties.dial({ to }, options)) break;
@@ -92,3 +105,14 @@ test.each(['+886222222222', 'sip:+886222222222@carrier.example'])(
     await expect(dialed([], to, '+886222222222')).rejects.toMatchObject({ code: 'do_not_call' });
   },
 );
+
+test('A target that is a number on a do-not-call list is not called by REFER either', async () => {
+  const listed = '+886222222222';
+  const parties = makeParties({
+    clock: createSimulatedClock(),
+    waits: [],
+    listed,
+    onDialed: () => undefined,
+  });
+  await expect(parties.requireAllowed(listed, false)).rejects.toMatchObject({ code: 'do_not_call' });
+});
