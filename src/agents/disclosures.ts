@@ -11,6 +11,7 @@ const disclosure = z.strictObject({
     .describe('Names it in the history and among the violations of calls.'),
   text: z
     .string()
+    .trim()
     .min(1)
     .max(MAX_TEMPLATE_CHARACTERS)
     .describe('What the agent says; a Liquid template with the variables.'),

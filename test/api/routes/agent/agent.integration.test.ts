@@ -155,6 +155,7 @@ describe('The agent', () => {
     ['beforeStartConfig', { url: 'https://example.com', timeoutMs: 15_001 }, '/beforeStartConfig/timeoutMs'],
     ['disclosures', [{ id: 'who', text: 'Me.', direction: 'both' }], '/disclosures/0/withinSeconds'],
     ['disclosures', [DISCLOSURE, DISCLOSURE], '/disclosures'],
+    ['disclosures', [{ ...DISCLOSURE, text: ' ' }], '/disclosures/0/text'],
     ['sessionIdleMinutes', 0, '/sessionIdleMinutes'],
     ['variableConfigs', [{ name: '1st', type: 'string', description: '' }], '/variableConfigs/0/name'],
     ['variableConfigs', [{ name: 'a', type: 'enum', description: '' }], '/variableConfigs/0/values'],
