@@ -21,6 +21,7 @@ import {
   emit,
   executionMode,
   isSpoken,
+  renderInLanguage,
   say,
   speakingModelAt,
   type TurnContext,
@@ -112,7 +113,8 @@ async function disclose(turn: TurnContext, id: string): Promise<PathwayResult> {
   const { release, graph, session } = turn;
   const node = currentNode(turn) ?? graph.start;
   if (node) await announce(turn, node);
-  const text = turn.render(release.agent.disclosures?.find((one) => one.id === id)?.text ?? '');
+  const template = release.agent.disclosures?.find((one) => one.id === id)?.text ?? '';
+  const text = renderInLanguage(turn, template, node);
   if (text.trim() !== '') await say(turn, 'text', text);
   return { hasSpoken: session.state.hasSpoken, ended: null };
 }

@@ -272,6 +272,16 @@ export function languageOf(turn: TurnContext): string | undefined {
   return languageAt(turn.release.agent.speech, currentNode(turn)?.data.speech, turn.journal.variables);
 }
 
+/**
+ * Renders a text that the law wants the person to understand: `language` in its template is the one that is spoken, also before
+ * anyone has switched to it.
+ */
+export function renderInLanguage(turn: TurnContext, template: string, node = currentNode(turn)): string {
+  const { journal, release, renderOptions } = turn;
+  const language = languageAt(release.agent.speech, node?.data.speech, journal.variables);
+  return renderTemplate(template, { ...journal.variables, language }, renderOptions);
+}
+
 /** The stable prompt and the conversation so far. */
 export function promptMessages(turn: TurnContext): ChatMessage[] {
   const { journal, deps } = turn;

@@ -107,6 +107,7 @@ test('On an outbound call the called number is listed', async () => {
 test.each<[Partial<AgentConfig>, RegExp]>([
   [{ speech: { languages: ['de', 'en'] } }, /^Ich habe Ihre Nummer/],
   [{ optOut: { confirm: 'Bye {{ call.fromNumber }}.' } }, /^Bye \+13105551234\.$/],
+  [{ speech: { languages: ['fr'] }, optOut: { confirm: 'Bye in {{ language }}.' } }, /^Bye in fr\.$/],
 ])('The agent says what confirm says, and the call ends', async (agent, expected) => {
   const { order, ended } = await talk([STOP], { call: INBOUND, agent });
   expect(order.at(-1)).toMatch(expected);

@@ -54,6 +54,14 @@ test('Disclosures are said in order before the first node, and each is reported 
   ]);
 });
 
+test('A disclosure by language is said in the first of the agent’s languages, until another is spoken', async () => {
+  const text = '{% if language == "de" %}Guten Tag.{% else %}Good day.{% endif %}';
+  const all = [{ id: 'who', text, withinSeconds: 10, direction: 'both' as const }];
+  const call = disclosing({ agent: { speech: { languages: ['de', 'en'] } } }, all);
+  await saysOf(call, 'Guten Tag.');
+  await call.hangUp();
+});
+
 test('A disclosure that the caller hangs up on is not heard', async () => {
   const call = disclosing();
   await saysOf(call, RECORDED);

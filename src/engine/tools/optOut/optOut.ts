@@ -2,7 +2,7 @@ import { withTimeout } from '../../../base/async/withTimeout.ts';
 import { isUnavailable } from '../../../base/errors.ts';
 import { normalizeNumber } from '../../../base/values/e164.ts';
 import type { CallFacts, Session } from '../../session/session.ts';
-import { languageOf, type TurnContext } from '../../turn/turnContext.ts';
+import { languageOf, renderInLanguage, type TurnContext } from '../../turn/turnContext.ts';
 import type { OptOut } from '../callbacks.ts';
 import { saysOptOut } from './optOutWords.ts';
 
@@ -57,7 +57,7 @@ export function optOutOf(
 /** What the agent says before it ends the call. */
 export function optOutConfirmation(turn: TurnContext): string {
   const template = turn.release.agent.optOut?.confirm;
-  if (template !== undefined) return turn.render(template);
+  if (template !== undefined) return renderInLanguage(turn, template);
   const [language = ''] = (languageOf(turn) ?? '').split('-');
   return CONFIRMATIONS[language] ?? CONFIRMATIONS.en ?? '';
 }
