@@ -23,7 +23,7 @@ const FORMAT_NAMES: Readonly<Record<string, string>> = {
   url: 'a URL',
   email: 'an email address',
   date: 'a date such as 2026-01-31',
-  datetime: 'a time such as 2026-01-31T09:30:00.000Z',
+  datetime: 'a time with its zone such as 2026-01-31T09:30:00.000Z',
   time: 'a time of day such as 09:30:00',
   ipv4: 'an IPv4 address',
   ipv6: 'an IPv6 address',

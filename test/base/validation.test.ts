@@ -54,7 +54,7 @@ describe('zodDetails names the field and the expected value', () => {
     ['an unknown option', z.enum(['on', 'off']), 'x', 'field must be "on" or "off"'],
     ['a wrong literal', z.literal('on'), 'x', 'field must be "on"'],
     ['no UUID', z.uuid(), 'x', 'field must be a UUID'],
-    ['no time', z.iso.datetime(), 'x', 'field must be a time such as 2026-01-31T09:30:00.000Z'],
+    ['no time', z.iso.datetime(), 'x', 'field must be a time with its zone such as 2026-01-31T09:30:00.000Z'],
     ['a pattern', z.string().regex(/^a$/), 'x', 'field must match /^a$/'],
     ['a prefix', z.string().startsWith('https://'), 'x', 'field must start with "https://"'],
     ['a step', z.number().multipleOf(20), 30, 'field must be a multiple of 20'],

@@ -42,6 +42,7 @@ export const WORDS: Readonly<Record<string, string>> = {
   'an IANA time zone such as': 'IANA 時區，例如',
   'a path such as': '路徑，例如',
   'a time such as': '時間，例如',
+  'a time with its zone such as': '含時區的時間，例如',
   'a regular expression': '規則運算式',
   'a header name': '標頭名稱',
   'a version such as': '版本，例如',
