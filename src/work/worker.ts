@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 import { repeat } from '../base/async/repeat.ts';
 import type { Clock, Timer } from '../base/values/clock.ts';
-import type { Again, ClaimCapacity, ClaimedWork, DueWork, LeasedWork } from './work.ts';
+import type { Again, ClaimCapacity, ClaimedWork, DueWork, LeasedWork, WakeWork } from './work.ts';
 
 /** Work of failed nodes, and what other nodes have added, is found within this time. */
 const POLL_MS = 1_000;
@@ -50,6 +50,8 @@ export interface WorkKind {
 }
 
 export interface WorkerDeps extends WorkKind {
+  /** Wakes one of the nodes for work that goes on at once. By default this node does. */
+  readonly announce?: WakeWork | undefined;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -128,7 +130,7 @@ export class Worker {
     const lost = new AbortController();
     const task = this.#runToEnd(work, lost.signal)
       .catch((error: unknown) => this.#deps.onError(error, `${this.#deps.name} not finished, retrying later`))
-      .finally(() => {
+      .then((isAnnounced) => {
         const { maxPerProject } = this.#deps;
         // Without a fixed share the others' shares grow too.
         const wasFull =
@@ -136,7 +138,7 @@ export class Worker {
         this.#running.delete(id);
         // On a node that stops, this releases the second claim.
         if (this.#claimedAgain.delete(id)) this.run(work);
-        else if (wasFull) this.wake();
+        else if (wasFull && !isAnnounced) this.wake();
       });
     this.#running.set(id, { projectId, task, lost });
   }
@@ -158,19 +160,24 @@ export class Worker {
     await this.#stopRenewing?.();
   }
 
-  async #runToEnd(work: ClaimedWork, lost: AbortSignal): Promise<void> {
-    const { clock, run } = this.#deps;
+  /** @returns Whether a node is woken to go on with it, which may be another one. */
+  async #runToEnd(work: ClaimedWork, lost: AbortSignal): Promise<boolean> {
+    const { clock, run, announce } = this.#deps;
     const settle = async (afterMs: number | null) => {
-      if (lost.aborted) return;
+      if (lost.aborted) return false;
       await this.#leased?.settle(work.id, afterMs === null ? null : new Date(clock.now() + afterMs));
-      if (afterMs === 0) this.wake();
-      else if (afterMs !== null) this.#claimAt(clock.now() + afterMs);
+      if (afterMs === 0 && announce) {
+        void announce(work.id);
+        return true;
+      }
+      if (afterMs !== null) this.#claimAt(clock.now() + afterMs);
+      return false;
     };
     if (this.#leased && this.signal.aborted) return await settle(0);
     try {
       const again = await run(work, AbortSignal.any([this.signal, lost]));
       this.#failures.delete(work.id);
-      await settle(again ? again.afterMs : null);
+      return await settle(again ? again.afterMs : null);
     } catch (error) {
       if (!this.#leased) throw error;
       if (this.signal.aborted) return await settle(0);

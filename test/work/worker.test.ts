@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Again, ClaimCapacity, ClaimedWork, LeasedWork } from '../../src/work/work.ts';
-import { CLAIM_LEASE_MS, Worker, type WorkKind } from '../../src/work/worker.ts';
+import { CLAIM_LEASE_MS, Worker, type WorkerDeps } from '../../src/work/worker.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -233,7 +233,7 @@ test('A stop with time to finish does what is due, and aborts the rest when the 
 });
 
 /** A worker of leased work: a row is claimed when it is due, and its run ends when it is told to. */
-function leasedScene(policy: Partial<WorkKind> = {}) {
+function leasedScene(policy: Partial<WorkerDeps> = {}) {
   const clock = createSimulatedClock(START_MS);
   const dueAt = new Map<string, number | null>();
   const claimed = new Set<string>();
@@ -283,6 +283,23 @@ test('Leased work that ends is settled: it is due again after its delay, or neve
   ]);
   runs.clear();
   clock.advance(5_000);
+  await settle();
+  expect([...runs.keys()]).toEqual(['a']);
+});
+
+test('Leased work that goes on at once is announced once it is settled, for any node to claim', async () => {
+  const announced: (number | null | undefined)[] = [];
+  const { dueAt, runs, worker } = leasedScene({
+    announce: async (id) => void announced.push(dueAt.get(id)),
+  });
+  dueAt.set('a', START_MS);
+  worker.start();
+  await settle();
+  runs.get('a')?.end({ afterMs: 0 });
+  runs.clear();
+  await settle();
+  expect([announced, runs.size]).toEqual([[START_MS], 0]);
+  worker.wake(1);
   await settle();
   expect([...runs.keys()]).toEqual(['a']);
 });

@@ -13,7 +13,7 @@ export function announcer(node: NodeContext, kind: string, onError = node.onErro
 /** Runs a kind of work on this node, until it stops. */
 export function startWork(node: NodeContext, kind: WorkKind, onError = node.onError): Worker {
   const { wakeups, clock, lifecycle } = node;
-  const worker = new Worker({ ...kind, clock, onError });
+  const worker = new Worker({ ...kind, announce: announcer(node, kind.name, onError), clock, onError });
   lifecycle.onClose(() => worker.close());
   wakeups.listen(kind.name, () => worker.wake(1));
   worker.start();

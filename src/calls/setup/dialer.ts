@@ -33,6 +33,8 @@ export interface DialerDeps extends TrunkSelectionDeps {
 
 /** Projects whose calls a node dials at once; each call takes a few milliseconds before the runner has it. */
 const MAX_RUNNING = 32;
+/** Calls that a node dials before any node goes on, so that a project's calls do not all run on one of many. */
+const CALLS_PER_CLAIM = 2;
 /** A freed channel, or slot of a project, is used within this time. */
 const FULL_WAIT_MS = 500;
 /** The delay until a call whose dialing failed unexpectedly is tried again. */
@@ -85,6 +87,7 @@ async function dialInOrder(
 ): Promise<Again | undefined> {
   const trunks = new TrunksInUse(deps);
   const outcomes = new Set<Outcome>();
+  let dialed = 0;
   for (const call of waiting) {
     if (signal.aborted) return undefined;
     const outcome = await dialWithCapacity(deps, call, trunks).catch((error: unknown): Outcome => {
@@ -95,6 +98,8 @@ async function dialInOrder(
     if (outcome === 'node_full') return { afterMs: 0 };
     if (outcome === 'project_full') return { afterMs: FULL_WAIT_MS };
     outcomes.add(outcome);
+    if (outcome === 'dialing') dialed += 1;
+    if (dialed === CALLS_PER_CLAIM) return { afterMs: 0 };
   }
   const isProgress = waiting.length === 0 || outcomes.has('dialing') || outcomes.has('gone');
   if (isProgress) return undefined;

@@ -122,10 +122,10 @@ const work = () => {
 const run = () => work().run(QUEUE, new AbortController().signal);
 
 describe('The calls of a project are dialed', () => {
-  test('in their order, each on the first of its trunks with a channel, until none waits', async () => {
+  test('in their order, each on the first of its trunks with a channel, two until any node goes on', async () => {
     trunkMs = { full: 1500, free: 0, spare: 0 };
-    waiting = [queued('a'), queued('b')];
-    expect(await run()).toBeUndefined();
+    waiting = [queued('a'), queued('b'), queued('c')];
+    expect(await run()).toEqual({ afterMs: 0 });
     expect(log).toEqual([
       'claim a',
       'ask full for a',
@@ -135,9 +135,10 @@ describe('The calls of a project are dialed', () => {
       'claim b',
       'ask free for b',
       'dial b over free, then 1',
-      'close queue',
     ]);
-    expect(capacity.inUse).toBe(2);
+    expect(await run()).toBeUndefined();
+    expect(log.slice(-2)).toEqual(['dial c over free, then 1', 'close queue']);
+    expect(capacity.inUse).toBe(3);
   });
 
   test.each([
