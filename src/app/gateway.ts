@@ -4,7 +4,7 @@ import { drainConnections } from '../api/plugins/drainConnections.ts';
 import type { App } from '../api/ports.ts';
 import type { CallNode } from '../calls/runner/callNode.ts';
 import { workDepths } from '../infra/postgres/work/tables.ts';
-import { redisVoiceNodes } from '../infra/redis/nodes/voiceNodes.ts';
+import { redisVoiceNodes } from '../infra/redis/nodes/leasedEntries.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type NodeContext, openNode } from './node/node.ts';
 import { startNodeReports } from './node/nodeReports.ts';

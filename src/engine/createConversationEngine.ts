@@ -30,11 +30,10 @@ import {
   type NewSession,
   type Session,
 } from './session/session.ts';
-import { type EndingDeps, SessionEndings } from './session/sessionEnding.ts';
+import { type EndingDeps, SessionEndings, type UsageRecorder } from './session/sessionEnding.ts';
 import { sessionStarted } from './session/sessionEvents.ts';
 import { sessionPolicy } from './session/sessionPolicy.ts';
 import type { SessionStore, TurnStore } from './session/sessionStore.ts';
-import type { UsageRecorder } from './session/usageRecorder.ts';
 import { optOutOf } from './tools/optOut/optOut.ts';
 import { saysOptOut } from './tools/optOut/optOutWords.ts';
 import { Journal } from './turn/journal.ts';

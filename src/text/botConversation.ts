@@ -1,4 +1,5 @@
 import type { AgentConfig } from '../agents/agentConfig.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import { currentSpeech } from '../agents/speech/language.ts';
 import { turnDetectionOf } from '../agents/speech/turnDetection.ts';
 import { CallwayError } from '../base/errors.ts';
@@ -16,9 +17,22 @@ import type { LiveEvents } from '../events/liveEvents.ts';
 import type { CallCommand } from '../media/agentStream/streamClient.ts';
 import { MUSIC_RATE_HZ } from '../media/session/holdMusic.ts';
 import type { SpokenAnswer } from '../models/ports/chatModel.ts';
-import { BOT_NODE, DTMF_DIGITS } from './botNode.ts';
 import { type BotItem, BotWords } from './botWords.ts';
 import type { FetchClip, TextBot, TextBotListener } from './textBot.ts';
+
+/** A day: longer than any call. A bot decides itself what a silence means. */
+const NEVER_MS = 86_400_000;
+
+/** The node of a customer's bot, which follows no pathway. */
+const BOT_NODE: PathwayNode = {
+  id: 'bot',
+  type: 'conversation',
+  position: { x: 0, y: 0 },
+  data: { title: 'Bot', prompt: '', tools: [], silence: { afterMs: NEVER_MS, hangupAfter: 0 } },
+};
+
+/** The digits, each of which is an entry by itself. */
+const DTMF_DIGITS: readonly string[] = [...'0123456789*#ABCD'];
 
 /** A bot that has begun to answer, and says neither more nor that it has finished, has finished. */
 const ANSWER_TIMEOUT_MS = 3000;

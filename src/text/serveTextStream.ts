@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { traceLogFields } from '../base/tracing.ts';
 import type { TextStream } from '../conversation/streams/textStream.ts';
-import { loggingTurns } from '../conversation/turns/turnLog.ts';
+import { loggingTurns } from '../conversation/turns/turnLatency.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import {
   type RecoveryDeps,

@@ -8,7 +8,7 @@ import { fallbackPhrasesOf } from '../conversation/speech/fallbackPhrases.ts';
 import type { AudioStream, StreamInfo, StreamParty } from '../conversation/streams/audioStream.ts';
 import type { TextStream } from '../conversation/streams/textStream.ts';
 import { DEFAULT_LANGUAGE } from '../conversation/turnDetection/turnSettings.ts';
-import { loggingTurns } from '../conversation/turns/turnLog.ts';
+import { loggingTurns } from '../conversation/turns/turnLatency.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import {
   type RecoveryDeps,

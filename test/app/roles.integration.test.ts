@@ -4,7 +4,7 @@ import { type Gateway, startGateway } from '../../src/app/gateway.ts';
 import { maxCalls } from '../../src/app/media/media.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { connectRedis, type RedisConnection } from '../../src/infra/redis/connection/connection.ts';
-import { redisVoiceNodes } from '../../src/infra/redis/nodes/voiceNodes.ts';
+import { redisVoiceNodes } from '../../src/infra/redis/nodes/leasedEntries.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { detectLeaks } from '../support/leaks.ts';
 import { reservePort } from '../support/ports.ts';

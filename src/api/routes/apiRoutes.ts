@@ -38,8 +38,7 @@ import { datasetRoutes } from './knowledge/datasets.ts';
 import { datasetUploadRoutes } from './knowledge/datasetUpload.ts';
 import { knowledgebaseRoutes } from './knowledge/knowledgebases.ts';
 import { knowledgeQueryRoutes } from './knowledge/knowledgeQuery.ts';
-import { nodeRoutes } from './nodes.ts';
-import { documentRoutes } from './operations.ts';
+import { documentRoutes, nodeRoutes, settingRoutes } from './operations.ts';
 import { apiKeyRoutes } from './projects/apiKeys.ts';
 import { projectRoutes } from './projects/projects.ts';
 import { providerRoutes } from './projects/providers.ts';
@@ -57,7 +56,6 @@ import { eventRoutes } from './sessions/events.ts';
 import { mediaStreamRoutes } from './sessions/mediaStreams.ts';
 import { sessionHistoryRoutes } from './sessions/sessionHistory.ts';
 import { sessionRoutes } from './sessions/sessions.ts';
-import { settingRoutes } from './settings.ts';
 import { widgetScriptRoutes } from './widget/widgetScript.ts';
 import { widgetTokenRoutes } from './widget/widgetTokens.ts';
 

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { setDelayAwareTimer } from '../../base/async/eventLoopDelay.ts';
 import type { Clock } from '../../base/values/clock.ts';
+import { nodeReport } from '../../calls/nodes/nodeReport.ts';
 import { CompressedBody } from '../compressedBody.ts';
 import type { App, Dependency, HttpDeps } from '../ports.ts';
-import { errorResponse } from '../schemas.ts';
+import { about, errorResponse, errors } from '../schemas.ts';
 import { limitSource } from '../sourceLimits.ts';
 
 /** A dependency that has not responded within this time counts as down. */
@@ -126,4 +127,46 @@ function isUp(dependency: Dependency, clock: Clock): Promise<boolean> {
       () => settle(false),
     );
   });
+}
+
+export function nodeRoutes(app: App, { operations: { nodeReports } }: HttpDeps): void {
+  app.get(
+    '/v1/nodes',
+    {
+      config: { access: { kind: 'admin' } },
+      schema: {
+        ...about(
+          'Operations',
+          'List the nodes of the installation',
+          'What each running node does, in samples of 15 s over the last hour. A node that stopped or died disappears within a minute.',
+        ),
+        response: { 200: z.object({ data: z.array(nodeReport) }), ...errors() },
+      },
+    },
+    async () => ({ data: [...(await nodeReports.list())] }),
+  );
+}
+
+const shown = z.object({
+  settings: z
+    .record(z.string(), z.string())
+    .describe('By name, as in the environment; secrets are `[redacted]`.'),
+});
+
+export function settingRoutes(app: App, deps: HttpDeps): void {
+  app.get(
+    '/v1/settings',
+    {
+      config: { access: { kind: 'admin' } },
+      schema: {
+        ...about(
+          'Operations',
+          'Get the settings of this node',
+          'Those that are set, and the defaults of the others.',
+        ),
+        response: { 200: shown, ...errors() },
+      },
+    },
+    async () => ({ settings: { ...deps.settings.shown } }),
+  );
 }

@@ -1,6 +1,6 @@
 import { packageVersion } from '../../base/packagePath.ts';
 import { reportNode } from '../../calls/nodes/nodeReport.ts';
-import { redisNodeReports } from '../../infra/redis/nodes/nodeReports.ts';
+import { redisNodeReports } from '../../infra/redis/nodes/leasedEntries.ts';
 import { createNodeSampler } from '../../observability/metrics/nodeSampler.ts';
 import type { NodeContext } from './node.ts';
 

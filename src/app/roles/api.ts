@@ -12,7 +12,7 @@ import { redisEventLog } from '../../infra/redis/events/eventLog.ts';
 import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
 import { redisSessionLock } from '../../infra/redis/locks/sessionLock.ts';
 import { redisConsoleSessions } from '../../infra/redis/nodes/consoleSessions.ts';
-import { redisNodeReports } from '../../infra/redis/nodes/nodeReports.ts';
+import { redisNodeReports } from '../../infra/redis/nodes/leasedEntries.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import { SpeechPreview } from '../../voice/speechPreview.ts';

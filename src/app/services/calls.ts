@@ -2,9 +2,13 @@ import type { CallService } from '../../api/ports.ts';
 import { CallLimiter } from '../../calls/limits/callLimiter.ts';
 import { CallPlaces } from '../../calls/limits/callPlaces.ts';
 import { CallRequests } from '../../calls/nodes/callRequests.ts';
-import { type CallSweeperDeps, startCallSweeper } from '../../calls/nodes/callSweeper.ts';
+import {
+  type CallSweeperDeps,
+  type NodeRegistrationDeps,
+  registerNode,
+  startCallSweeper,
+} from '../../calls/nodes/callSweeper.ts';
 import { notifyTrunksChanged } from '../../calls/nodes/nodeBus.ts';
-import { type NodeRegistrationDeps, registerNode } from '../../calls/nodes/nodeRegistration.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { CallControl } from '../../calls/runner/callControl.ts';
 import { CallFinisher, type CallFinisherDeps } from '../../calls/runner/callFinisher.ts';
@@ -14,8 +18,8 @@ import { CallSessions } from '../../calls/setup/callSessions.ts';
 import { type DueCallsDeps, dueCallsWork } from '../../calls/setup/dueCalls.ts';
 import { readTrunkHealth } from '../../calls/trunks/trunkHealth.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import { redisTrunkSlots } from '../../infra/redis/limits/leasedSlots.ts';
 import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
-import { redisTrunkSlots } from '../../infra/redis/limits/trunkSlots.ts';
 import { redisLeases } from '../../infra/redis/locks/leases.ts';
 import { redisNumberLock } from '../../infra/redis/locks/numberLock.ts';
 import { redisNodeBus } from '../../infra/redis/nodes/nodeBus.ts';

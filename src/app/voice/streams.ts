@@ -1,6 +1,6 @@
 import type { ProviderCredentialStore } from '../../agents/speech/providerCredentials.ts';
 import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
-import { redisWidgetSessions } from '../../infra/redis/limits/widgetSessions.ts';
+import { redisWidgetSessions } from '../../infra/redis/limits/leasedSlots.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { createMediaStreams, type MediaStreams } from '../../streams/mediaStreams.ts';
 import type { StreamGrant } from '../../streams/streamTickets.ts';

@@ -8,8 +8,7 @@ import type { MakeId } from '../../base/values/ids.ts';
 import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
 import type { TurnSpool } from '../../engine/session/writeBehind.ts';
 import type { CallRecordings } from '../recording/callRecordings.ts';
-import type { Customer } from './customer.ts';
-import type { CustomerName, CustomerStore, ErasedBatch } from './customerStore.ts';
+import type { Customer, CustomerName, CustomerStore, ErasedBatch } from './customer.ts';
 
 /** An ended call stores its recording within moments. */
 const SETTLE_TIMEOUT_MS = 5_000;

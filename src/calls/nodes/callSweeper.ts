@@ -8,6 +8,8 @@ import type { CallEnd, CallFinisher } from '../runner/callFinisher.ts';
 import type { NumberLock } from '../setup/numberLock.ts';
 import type { Leases } from './leases.ts';
 
+/** The heartbeat interval. Several heartbeats fit into NODE_TIMEOUT_MS. */
+const HEARTBEAT_MS = 5_000;
 /** The interval of sweeps, far below the lease of the number locks, which the sweep renews for queued calls. */
 const SWEEP_MS = 10_000;
 /** The sweeper's lease. Another node takes over from a failed sweeper after this time. */
@@ -17,7 +19,7 @@ const LEASE = 'call-sweep';
 const NODE_TIMEOUT_MS = 30_000;
 const BATCH = 200;
 
-export interface OrphanDeps {
+interface OrphanDeps {
   readonly calls: Pick<CallStore, 'releaseClaim'>;
   readonly recordings: Pick<CallRecordings, 'recover'>;
   readonly finisher: CallFinisher;
@@ -103,7 +105,7 @@ async function endOrphans(deps: CallSweeperDeps): Promise<void> {
 }
 
 /** Ends a call whose node has failed, or completes its end. */
-export async function endOrphan(deps: OrphanDeps, { call, lastSeenAt }: OrphanedCall): Promise<void> {
+async function endOrphan(deps: OrphanDeps, { call, lastSeenAt }: OrphanedCall): Promise<void> {
   const { calls, recordings, finisher, clock } = deps;
   if (call.status === 'queued' && call.nodeId !== null && !call.hangupRequested) {
     // No INVITE was sent: another node may dial it.
@@ -136,4 +138,27 @@ function lostTransfer({ transfer }: Call, endedAt: string): Pick<CallEnd, 'trans
   if (transfer === null || transfer.endedAt !== null) return {};
   const reason = 'the node of the call failed';
   return { transfer: { ...transfer, status: 'failed', outcome: 'failed', reason, endedAt } };
+}
+
+export interface NodeRegistrationDeps extends OrphanDeps {
+  readonly calls: Pick<CallStore, 'recordHeartbeat' | 'listUnsettledOn' | 'releaseClaim'>;
+  readonly nodeId: string;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/**
+ * Registers a node that runs calls: ends the calls that its previous process left, then sends heartbeats.
+ *
+ * @returns A function that stops the heartbeats; idempotent. The sweeper ends the calls that the node still runs.
+ */
+export async function registerNode(deps: NodeRegistrationDeps): Promise<() => Promise<void>> {
+  const { calls, nodeId, clock, onError } = deps;
+  const heartbeat = () => calls.recordHeartbeat(nodeId, new Date(clock.now()));
+  for (const orphan of await calls.listUnsettledOn(nodeId)) {
+    await endOrphan(deps, orphan).catch((error: unknown) => {
+      onError(error, 'call of the previous process not ended, the sweeper ends it');
+    });
+  }
+  await heartbeat();
+  return repeat(clock, HEARTBEAT_MS, heartbeat, (error) => onError(error, 'node heartbeat not stored'));
 }

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import type { LatencyDetails, LatencyParts } from '../../engine/session/session.ts';
 import type { AnswerWaits } from '../../engine/turn/answerWaits.ts';
@@ -106,4 +107,24 @@ export function agentStartEpochMs(
 export function speechEndEpochMs(timestamps: TurnTimestamps, nowMs: number, now: number): number {
   const { lastVoicedMs, endpointStreamMs, endpointAtMs } = timestamps;
   return now - (nowMs - endpointAtMs) - Math.max(0, endpointStreamMs - lastVoicedMs);
+}
+
+export interface TurnLogDeps {
+  readonly logger: Pick<Logger, 'info'>;
+  readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
+}
+
+/**
+ * Logs each turn in which the agent was heard, with the parts of its latency.
+ *
+ * @param fields - Log fields that name the session.
+ */
+export function loggingTurns(
+  { logger, onSpokenTurn }: TurnLogDeps,
+  fields: object,
+): (turn: SpokenTurn) => void {
+  return (turn) => {
+    logger.info({ ...fields, ...turn }, 'agent turn spoken');
+    onSpokenTurn?.(turn);
+  };
 }

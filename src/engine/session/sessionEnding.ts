@@ -10,6 +10,7 @@ import { languageAt } from '../../agents/speech/language.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { omitUndefined } from '../../base/values/omitUndefined.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
+import type { HistoryStore } from '../history/historyStore.ts';
 import type { Analysis } from '../history/sessionResults.ts';
 import { missingVariables } from '../pathway/requiredVariables.ts';
 import { type ChosenChat, chosenChat, type ModelChoice } from '../turn/turnContext.ts';
@@ -18,7 +19,6 @@ import type { CallFacts, EndReason, IdleSession, Session } from './session.ts';
 import { sessionEnded } from './sessionEvents.ts';
 import { sessionPolicy } from './sessionPolicy.ts';
 import type { SessionEnding } from './sessionStore.ts';
-import type { UsageRecorder } from './usageRecorder.ts';
 
 export interface SessionCall {
   readonly answered: boolean;
@@ -148,4 +148,15 @@ function skippedAnalysis(models: ModelChoice, projectId: string, agent: AgentCon
   if (!agent.analysis) return null;
   const { modelName: model } = analysisChat(models, projectId, agent);
   return { status: 'skipped', reason: 'The analysis was not done in time.', model };
+}
+
+/** Counts what the sessions of a project use, and stores what one of them has used beside its turns, and its cost. */
+export interface UsageRecorder extends Pick<HistoryStore, 'addUsage' | 'updateCost'> {
+  /** Counts a new session. @throws {CallwayError} 429 `quota_exceeded` */
+  admit(projectId: string): Promise<void>;
+  /** @property characters - Synthesized characters. */
+  add(
+    projectId: string,
+    used: { readonly chats?: number; readonly tokens?: number; readonly characters?: number },
+  ): void;
 }

@@ -18,13 +18,12 @@ import { sessionPolicy } from '../session/sessionPolicy.ts';
 import { withFiller } from '../turn/filler.ts';
 import { TRANSFER_TOOL, type TurnAction } from '../turn/turn.ts';
 import { beginWait, emit, type TurnContext } from '../turn/turnContext.ts';
-import { withSchemaTypes } from './argumentTypes.ts';
 import { BUILT_IN_DEFINITIONS, readBuiltInCall } from './builtInTools.ts';
 import { shownPassage } from './knowledge.ts';
 import { optOut } from './optOut/optOut.ts';
 import { retrieve } from './retrieval.ts';
 import { scheduleCallback } from './scheduleCallback.ts';
-import type { ToolCaller, ToolOutcome } from './toolRunner.ts';
+import { type ToolCaller, type ToolOutcome, withSchemaTypes } from './toolRunner.ts';
 
 type Halt = 'ended' | 'transferred' | 'opted_out' | null;
 

@@ -10,7 +10,6 @@ import type { GuardedHttpClient } from '../../http/client.ts';
 import { withTraceparent } from '../../http/headers.ts';
 import { responseText } from '../../http/response.ts';
 import type { SessionPolicy } from '../session/sessionPolicy.ts';
-import { withSchemaTypes } from './argumentTypes.ts';
 import { type ToolValues, toolRequest } from './toolRequest.ts';
 
 /** The longest part of a tool's response that a model is shown. */
@@ -182,4 +181,25 @@ function parseValue(text: string): unknown {
 
 function failure(text: string): ToolOutcome {
   return { ok: false, text };
+}
+
+/** Templates render to text or a variable's value; converts it where the tool's schema asks for another type. */
+export function withSchemaTypes(
+  args: Variables,
+  { properties }: Readonly<Record<string, unknown>>,
+): Variables {
+  if (typeof properties !== 'object' || properties === null) return args;
+  const types = properties as Record<string, { type?: unknown } | undefined>;
+  const typeOf = (key: string) => (Object.hasOwn(types, key) ? types[key]?.type : undefined);
+  return Object.fromEntries(Object.entries(args).map(([key, item]) => [key, asType(item, typeOf(key))]));
+}
+
+/** @returns The value itself where it is nothing of the type. */
+function asType(value: unknown, type: unknown): unknown {
+  if (type === 'string')
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  if (typeof value !== 'string') return value;
+  if (type === 'boolean') return value === 'true' || value === 'false' ? value === 'true' : value;
+  const isNumber = (type === 'number' || type === 'integer') && value.trim() !== '';
+  return isNumber && Number.isFinite(Number(value)) ? Number(value) : value;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CustomerStore, ErasedBatch } from '../../../src/calls/customers/customerStore.ts';
+import type { CustomerStore, ErasedBatch } from '../../../src/calls/customers/customer.ts';
 import { Customers } from '../../../src/calls/customers/customers.ts';
 import type { TurnCheckpointStore } from '../../../src/engine/session/interruptedTurn.ts';
 import type { TurnSpool } from '../../../src/engine/session/writeBehind.ts';

@@ -1,8 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Call } from '../../../src/calls/call.ts';
 import type { OrphanedCall, QueuedCall } from '../../../src/calls/callStore.ts';
-import { type CallSweeperDeps, startCallSweeper, sweepCalls } from '../../../src/calls/nodes/callSweeper.ts';
-import { registerNode } from '../../../src/calls/nodes/nodeRegistration.ts';
+import {
+  type CallSweeperDeps,
+  registerNode,
+  startCallSweeper,
+  sweepCalls,
+} from '../../../src/calls/nodes/callSweeper.ts';
 import type { CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';

@@ -11,7 +11,7 @@ import { connectRedis, type RedisConnection } from '../../../src/infra/redis/con
 import { RedisEventFeed } from '../../../src/infra/redis/events/eventFeed.ts';
 import { redisEventLog } from '../../../src/infra/redis/events/eventLog.ts';
 import { LiveEventPublisher } from '../../../src/infra/redis/events/publisher.ts';
-import { redisTrunkSlots } from '../../../src/infra/redis/limits/trunkSlots.ts';
+import { redisTrunkSlots } from '../../../src/infra/redis/limits/leasedSlots.ts';
 import { redisLeases } from '../../../src/infra/redis/locks/leases.ts';
 import { redisNumberLock } from '../../../src/infra/redis/locks/numberLock.ts';
 import { redisNodeBus } from '../../../src/infra/redis/nodes/nodeBus.ts';

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-
 import {
+  type TestCaseStore,
   type TestSuite,
   testSuite,
   testSuiteInput,
   testSuitePatch,
 } from '../../../agents/testSuites/testSuite.ts';
-import type { TestCaseStore } from '../../../agents/testSuites/testSuiteStores.ts';
 import { invalid } from '../../../base/errors.ts';
 import { crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps } from '../../ports.ts';

@@ -30,7 +30,7 @@ import {
 } from '../../schemas.ts';
 import { CAMPAIGNS_PATH } from './campaigns.ts';
 import { importStarted, startImport, withForms } from './imports.ts';
-import { lastAnalyses } from './lastCalls.ts';
+import { lastAnalyses } from './report.ts';
 
 const CONTACTS = `${CAMPAIGNS_PATH}/:campaignId/contacts`;
 const READ = { access: { kind: 'project', scope: 'read' }, isSearch: true } as const;

@@ -4,15 +4,14 @@ import { z } from 'zod';
 import type { CostSum } from '../../../calls/callStore.ts';
 import type { Campaign } from '../../../campaigns/campaign.ts';
 import { requireCampaign } from '../../../campaigns/campaigns.ts';
-import type { ContactOutcome, ContactResource } from '../../../campaigns/contact.ts';
+import type { Contact, ContactOutcome, ContactResource } from '../../../campaigns/contact.ts';
 import { shownContact } from '../../../campaigns/shown.ts';
 import type { Analysis } from '../../../engine/history/sessionResults.ts';
 import { sumOfCosts } from '../../../results/cost/costOf.ts';
 import { csvLine } from '../../csv.ts';
-import type { App, HttpDeps } from '../../ports.ts';
+import type { App, HttpDeps, Stores } from '../../ports.ts';
 import { about, errors, MAX_LIST_LIMIT, projectParams } from '../../schemas.ts';
 import { CAMPAIGNS_PATH } from './campaigns.ts';
-import { lastAnalyses } from './lastCalls.ts';
 
 const JSON_LINES = 'application/x-ndjson';
 /** Names of variables that have a column. */
@@ -141,4 +140,21 @@ function rowOf(contact: ContactResource, costs: ReadonlyMap<string, CostSum>): O
 
 function cell(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+}
+
+/** Returns what the analysis of each contact's last call says, by contact id. */
+export async function lastAnalyses(
+  { history }: Stores,
+  projectId: string,
+  contacts: readonly Contact[],
+): Promise<Map<string, Analysis | undefined>> {
+  const last = contacts.flatMap(({ id, attempts }) => {
+    const callId = attempts.at(-1)?.callId;
+    return callId === undefined ? [] : [{ id, callId }];
+  });
+  const analyses = await history.analyses(
+    projectId,
+    last.map(({ callId }) => callId),
+  );
+  return new Map(last.map(({ id, callId }) => [id, analyses.get(callId)]));
 }

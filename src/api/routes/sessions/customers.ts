@@ -2,8 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { actorOf } from '../../../agents/accounts/principal.ts';
-import { customer } from '../../../calls/customers/customer.ts';
-import type { CustomerName } from '../../../calls/customers/customerStore.ts';
+import { type CustomerName, customer } from '../../../calls/customers/customer.ts';
 import type { Author } from '../../../calls/customers/customers.ts';
 import { type Access, principalOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';

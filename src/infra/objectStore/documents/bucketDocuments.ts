@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import type { DocumentFiles } from '../../../knowledge/files.ts';
+import { type DocumentFiles, requireFileKey } from '../../../knowledge/files.ts';
 import type { Bucket } from '../bucket.ts';
-import { requireFileKey } from './fileKey.ts';
 
 /** The prefix of documents; the bucket also holds recordings. */
 const PREFIX = 'documents/';

@@ -3,8 +3,7 @@ import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-import type { DocumentFiles } from '../../../knowledge/files.ts';
-import { requireFileKey } from './fileKey.ts';
+import { type DocumentFiles, requireFileKey } from '../../../knowledge/files.ts';
 
 /** The folder of uploaded documents in `DATA_DIR`. */
 export const UPLOADS_FOLDER = 'uploads';

@@ -1,5 +1,5 @@
 import type { TestCase } from '../../../agents/testSuites/testCase.ts';
-import type { TestCaseStore } from '../../../agents/testSuites/testSuiteStores.ts';
+import type { TestCaseStore } from '../../../agents/testSuites/testSuite.ts';
 import { isUuid } from '../../../base/values/ids.ts';
 import type { Queryable } from '../connection/database.ts';
 import { newestSession } from '../sessions/newestSession.ts';

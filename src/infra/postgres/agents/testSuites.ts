@@ -1,5 +1,4 @@
-import type { TestSuite } from '../../../agents/testSuites/testSuite.ts';
-import type { TestSuiteStore } from '../../../agents/testSuites/testSuiteStores.ts';
+import type { TestSuite, TestSuiteStore } from '../../../agents/testSuites/testSuite.ts';
 import type { Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { insertRow } from '../sql/rows.ts';

@@ -1,11 +1,11 @@
 import type { AuditEntry } from '../../../agents/accounts/audit.ts';
-import { MAX_CUSTOMER_IDS } from '../../../calls/customers/customer.ts';
-import type {
-  CustomerName,
-  CustomerStore,
-  ErasedBatch,
-  UnsettledCall,
-} from '../../../calls/customers/customerStore.ts';
+import {
+  type CustomerName,
+  type CustomerStore,
+  type ErasedBatch,
+  MAX_CUSTOMER_IDS,
+  type UnsettledCall,
+} from '../../../calls/customers/customer.ts';
 import { forgetListedNumbers } from '../calls/doNotCall.ts';
 import { removeContacts } from '../campaigns/contacts.ts';
 import type { Database, Queryable } from '../connection/database.ts';

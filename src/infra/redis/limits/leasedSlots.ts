@@ -1,3 +1,6 @@
+import type { WidgetSessions } from '../../../agents/accounts/widgetToken.ts';
+import type { SlotHolders } from '../../../calls/limits/slotHolders.ts';
+import type { TrunkSlots } from '../../../calls/trunks/trunkSlots.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 import { createScript } from '../connection/scripts.ts';
 
@@ -116,3 +119,36 @@ export function redisLeasedSlots(redis: RedisConnection): LeasedSlots {
     inUse: async (name) => Number(await COUNT(redis, keysOf(name), [])),
   };
 }
+
+/** Widget sessions are not stored: after an outage of Redis they are counted again as their slots are renewed. */
+const NO_STORED_HOLDERS = async () => [];
+
+export function redisWidgetSessions(redis: RedisConnection): WidgetSessions {
+  const slots = redisLeasedSlots(redis);
+  return {
+    async begin(tokenId, streamId, most) {
+      return (await slots.take(keyOf(tokenId), streamId, most, 0, NO_STORED_HOLDERS)) === 0;
+    },
+    renew: (tokenId, streamId) => slots.renew(keyOf(tokenId), streamId),
+    end: (tokenId, streamId) => slots.free(keyOf(tokenId), streamId),
+  };
+}
+
+const keyOf = (tokenId: string) => `callway:widget:{${tokenId}}:talks`;
+
+/** @param holders - Reads the holders from the stored calls, for the case that Redis has lost them. */
+export function redisTrunkSlots(redis: RedisConnection, holders: SlotHolders): TrunkSlots {
+  const places = redisLeasedSlots(redis);
+  return {
+    acquire({ id, projectId, maxChannels, callsPerSecond }, callId, direction) {
+      const betweenMs = direction === 'inbound' ? 0 : 1000 / callsPerSecond;
+      const readHolders = () => holders.ofTrunk(projectId, id);
+      return places.take(nameOf(id), callId, maxChannels, betweenMs, readHolders);
+    },
+    renew: (trunkId, callId) => places.renew(nameOf(trunkId), callId),
+    release: (trunkId, callId) => places.free(nameOf(trunkId), callId),
+    inUse: (trunkId) => places.inUse(nameOf(trunkId)),
+  };
+}
+
+const nameOf = (trunkId: string) => `callway:trunk:{${trunkId}}:channels`;

@@ -1,9 +1,10 @@
-import type { z } from 'zod';
-
+import { z } from 'zod';
+import { type NodeReports, nodeReport } from '../../../calls/nodes/nodeReport.ts';
+import type { VoiceNodeRegistry } from '../../../calls/nodes/voiceNodeRegistry.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 /** Entries of nodes, each of which expires unless its node renews it. */
-export interface LeasedEntries<Entry> {
+interface LeasedEntries<Entry> {
   put(nodeId: string, entry: Entry, leaseMs: number): Promise<void>;
   remove(nodeId: string): Promise<void>;
   /** Lists the entries in the order of their node ids. */
@@ -16,7 +17,7 @@ export interface LeasedEntries<Entry> {
  * @param name - The name in braces, so that a cluster keeps all entries in one hash slot and reads them with one
  *   command.
  */
-export function leasedEntries<Schema extends z.ZodType>(
+function leasedEntries<Schema extends z.ZodType>(
   { client }: RedisConnection,
   name: `callway:{${string}}`,
   schema: Schema,
@@ -48,5 +49,30 @@ export function leasedEntries<Schema extends z.ZodType>(
         return parsed.success ? [parsed.data] : [];
       });
     },
+  };
+}
+
+export function redisNodeReports(redis: RedisConnection): NodeReports {
+  const entries = leasedEntries(redis, 'callway:{node-reports}', nodeReport);
+  return {
+    publish: (report, leaseMs) => entries.put(report.nodeId, report, leaseMs),
+    remove: entries.remove,
+    list: entries.list,
+  };
+}
+
+const entry = z.object({
+  nodeId: z.string(),
+  url: z.url(),
+  sessions: z.int().min(0),
+  isOverloaded: z.boolean().default(false),
+});
+
+export function redisVoiceNodes(redis: RedisConnection): VoiceNodeRegistry {
+  const entries = leasedEntries(redis, 'callway:{voice-nodes}', entry);
+  return {
+    register: (node, leaseMs) => entries.put(node.nodeId, entry.parse(node), leaseMs),
+    deregister: entries.remove,
+    list: entries.list,
   };
 }

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { NodeReport } from '../../../../src/calls/nodes/nodeReport.ts';
 import type { RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
-import { redisNodeReports } from '../../../../src/infra/redis/nodes/nodeReports.ts';
+import { redisNodeReports } from '../../../../src/infra/redis/nodes/leasedEntries.ts';
 import { useCluster } from '../support/servers.ts';
 
 const SAMPLE = {

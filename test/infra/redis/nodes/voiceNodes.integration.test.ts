@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 
 import type { RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
-import { redisVoiceNodes } from '../../../../src/infra/redis/nodes/voiceNodes.ts';
+import { redisVoiceNodes } from '../../../../src/infra/redis/nodes/leasedEntries.ts';
 import { useCluster } from '../support/servers.ts';
 
 const LONG_MS = 60_000;
