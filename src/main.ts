@@ -43,7 +43,7 @@ async function main(): Promise<number> {
     logger.info(
       {
         url: gateway.url,
-        ...(gateway.consoleUrl !== undefined && { console: gateway.consoleUrl }),
+        console: gateway.consoleUrl,
         startMs: Math.round(performance.now() - began),
       },
       'ready',

@@ -301,7 +301,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
   };
 
   #access(scope: 'read' | 'write'): Access {
-    return { kind: 'project', scope, ...(this.#resource.allowsAdmin ? { admin: true } : {}) };
+    return { kind: 'project', scope, admin: this.#resource.allowsAdmin ? true : undefined };
   }
 
   #about(operation: Operation, defaultSummary: string) {

@@ -102,9 +102,9 @@ function gatewayOf({ config, state, clock, lifecycle }: NodeContext, app: App): 
   let retiring: Promise<void> | undefined;
   return {
     url: addressOf(app, config.HOST),
-    ...(app.hasRoute({ method: 'GET', url: '/console' }) && {
-      consoleUrl: `${addressOf(app, config.HOST)}/console`,
-    }),
+    consoleUrl: app.hasRoute({ method: 'GET', url: '/console' })
+      ? `${addressOf(app, config.HOST)}/console`
+      : undefined,
     retire() {
       state.draining.abort();
       retiring ??= drainConnections(app.server, clock);

@@ -28,7 +28,7 @@ export function recordingReady(
     status: status === 'ready' ? ('ready' as const) : ('failed' as const),
     durationMs,
     recordingUrl: url,
-    ...(error === null ? {} : { error }),
+    error: error ?? undefined,
   };
   return { type: 'recording.ready', ...subjectOf(call), data };
 }

@@ -38,7 +38,7 @@ export function createGuardedFetch(
       method,
       url: String(url),
       headers: [...new Headers(init.headers)].map(([key, value]) => ({ key, value })),
-      ...(typeof body === 'string' ? { body } : {}),
+      body: typeof body === 'string' ? body : undefined,
       timeoutMs,
       maxResponseBytes,
       signal: init.signal ? AbortSignal.any([signal, init.signal]) : signal,

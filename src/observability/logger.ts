@@ -102,9 +102,9 @@ function describeError(error: unknown, withStack = !isUnavailable(error)): unkno
   return {
     type: error.name,
     message: maskNumbers(error.message),
-    ...('code' in error ? { code: error.code } : {}),
-    ...(withStack ? { stack: maskNumbers(error.stack ?? '') } : {}),
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause, withStack) }),
+    code: 'code' in error ? error.code : undefined,
+    stack: withStack ? maskNumbers(error.stack ?? '') : undefined,
+    cause: error.cause === undefined ? undefined : describeError(error.cause, withStack),
   };
 }
 

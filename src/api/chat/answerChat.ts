@@ -88,7 +88,7 @@ export async function answerChat(
       isNew: choice === 'new',
       draft,
       executionMode,
-      ...(visitor ? { provider: providerOf(visitor) } : {}),
+      provider: visitor ? providerOf(visitor) : undefined,
     };
     return await answerInSpan(deps, { ...call, flavor, session, conversation, choice, signal });
   };
@@ -199,7 +199,7 @@ async function answerWhole(deps: HttpDeps, chat: ChatRequest, run: RunTurn): Pro
         message: {
           role: 'assistant',
           content: text === '' && toolCalls.length > 0 ? null : text,
-          ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+          tool_calls: toolCalls.length > 0 ? toolCalls : undefined,
         },
         finish_reason: done.finishReason,
       },

@@ -69,7 +69,7 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
         status,
         dependencies,
         providers: deps.settings.providers(),
-        ...(overloaded.length > 0 && { overloaded }),
+        overloaded: overloaded.length > 0 ? overloaded : undefined,
       });
     },
   );

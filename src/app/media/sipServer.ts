@@ -83,8 +83,8 @@ export function sipServerOptions(config: Config, secret: string): SipServerOptio
   return {
     host: config.SIP_HOST,
     port: config.SIP_PORT,
-    ...(config.SIP_TLS_PORT === undefined ? {} : { tlsPort: config.SIP_TLS_PORT }),
-    ...(config.PUBLIC_IP === undefined ? {} : { publicAddress: config.PUBLIC_IP }),
+    tlsPort: config.SIP_TLS_PORT,
+    publicAddress: config.PUBLIC_IP,
     tls: {
       cert: read(config.SIP_TLS_CERT_FILE),
       key: read(config.SIP_TLS_KEY_FILE),

@@ -24,7 +24,7 @@ export function connectDatabase(
     poolSize,
     sharesSession: isEmbedded,
     // The embedded server answers a probe only after the statements before it.
-    ...(!isEmbedded && { health: logHealthChanges('database', logger, systemClock) }),
+    health: isEmbedded ? undefined : logHealthChanges('database', logger, systemClock),
     onIdleError: (error) => logger.warn({ reason: error.message }, 'idle database connection failed'),
   });
 }
@@ -36,7 +36,7 @@ export function redisConnector(url: string, clock: Clock, logger: Logger, lifecy
     lifecycle.closing(
       connectRedis({
         url,
-        ...(use === 'commands' && { health: logHealthChanges('redis', logger, clock) }),
+        health: use === 'commands' ? logHealthChanges('redis', logger, clock) : undefined,
         onError: (error) => log.warn({ reason: error.message }, 'redis connection failed'),
       }),
     );

@@ -156,7 +156,7 @@ export function buildSpeechProviders(
       recognition: {
         provider: STT_PROVIDER,
         model: STT_MODEL,
-        ...(STT_PROVIDER === 'openai' ? { options: { batch: true } } : {}),
+        options: STT_PROVIDER === 'openai' ? { batch: true } : undefined,
       },
       synthesis: { provider: TTS_PROVIDER, model: TTS_MODEL, voice: TTS_VOICE },
     },

@@ -46,7 +46,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 async function build(options: SimulatorOptions, lifecycle: Lifecycle): Promise<Simulator> {
   const { seed = 1, voice } = options;
   const logger = options.logger.child({ part: 'simulator' });
-  const speech = createLocalTextToSpeech({ threads: 1, ...(voice === undefined ? {} : { voice }) });
+  const speech = createLocalTextToSpeech({ threads: 1, voice });
   lifecycle.onClose(() => speech.close());
   const impairment = options.impairment && { ...options.impairment, seed };
   const { telephony, connectAudio, sipPort } = await startCarrier({ impairment, logger }, lifecycle);
@@ -58,7 +58,7 @@ async function build(options: SimulatorOptions, lifecycle: Lifecycle): Promise<S
     seed,
     clock: systemClock,
     makeId: uuidV7,
-    ...(options.onEvent ? { onEvent: options.onEvent } : {}),
+    onEvent: options.onEvent,
     onError: (error, what) => logger.warn({ err: error }, what),
   });
   lifecycle.onClose(() => phones.close());

@@ -17,7 +17,7 @@ export function buildVoiceNodeSelector(
   const own =
     threads &&
     (() => threads.running.map(({ port, ...thread }) => ({ ...thread, url: httpUrl(host, port) })));
-  return new VoiceNodeSelector({ registry, ...(own && { own }), clock, random: Math.random });
+  return new VoiceNodeSelector({ registry, own, clock, random: Math.random });
 }
 
 /** A node that runs calls but no voice sessions depends on a voice node. */

@@ -72,7 +72,7 @@ export function sealMedia(
     url,
     dialect,
     username,
-    ...(hasSecrets ? { sealed: seal(JSON.stringify(secrets)) } : {}),
+    sealed: hasSecrets ? seal(JSON.stringify(secrets)) : undefined,
   };
 }
 

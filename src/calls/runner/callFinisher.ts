@@ -121,7 +121,7 @@ export class CallFinisher {
       mode,
       by: mode === 'refer' ? 'refer' : 'second_leg',
       outcome: 'failed',
-      ...(reason === null ? {} : { reason }),
+      reason: reason ?? undefined,
       targetsLeft: 0,
     };
     const told = { type: 'transfer', at: endedAt, data: transferEvent(step, undefined) } as const;

@@ -101,7 +101,7 @@ export class OutboundLegs {
       toNumber,
       variables: this.#started?.session.state.variables ?? settings.dynamicVariables ?? {},
       ringTimeoutMs: settings.ringTimeoutSeconds * 1000,
-      ...(settings.asGiven ? { asGiven: settings.asGiven } : {}),
+      asGiven: settings.asGiven,
     };
   }
 }

@@ -226,7 +226,7 @@ export class LegTransfer {
         to,
         acceptBy,
         acceptDigit,
-        ...(announce ? { announce } : {}),
+        announce,
       } as const;
       await leg.media?.startStream(await streams.stream(party));
     } catch (error) {

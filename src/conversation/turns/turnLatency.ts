@@ -84,7 +84,11 @@ export function turnLatency(timestamps: TurnTimestamps, waits: AnswerWaits): Tur
         : share(latencyParts.speechMs, firstSentenceAtMs - textAtMs),
   });
   const hasDetails = Object.keys(latencyDetails).length > 0;
-  return { latencyMs: bufferMs + totalMs, latencyParts, ...(hasDetails ? { latencyDetails } : {}) };
+  return {
+    latencyMs: bufferMs + totalMs,
+    latencyParts,
+    latencyDetails: hasDetails ? latencyDetails : undefined,
+  };
 }
 
 /** Counts only what happened after the part began. */

@@ -47,8 +47,8 @@ export function newMessages(
   const sendsAll = continuedAt !== undefined || repeated > 0 || messages.length === 0;
   return {
     input: inputOf(hasInput ? last : undefined, results, pending.calls),
-    ...(history.length > 0 ? { history } : {}),
-    ...(instructions.length > 0 ? { instructions } : {}),
+    history: history.length > 0 ? history : undefined,
+    instructions: instructions.length > 0 ? instructions : undefined,
     digest: sendsAll ? conversation.digest() : conversation.digest(session.digest ?? null),
   };
 }

@@ -294,7 +294,7 @@ async function speakAtNode(
   const answer = await answerNode(turn, node, {
     moves,
     knowledge: await knowledgeFor(turn, node),
-    ...(verdict ? { mayBegin: holdUntil(turn.deps.clock, verdict) } : {}),
+    mayBegin: verdict ? holdUntil(turn.deps.clock, verdict) : undefined,
   });
   const edgeId = verdict ? await verdict : answer.edgeId;
   const { saidAnything, toolResult } = answer;

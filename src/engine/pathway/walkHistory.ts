@@ -42,7 +42,7 @@ export async function walkHistory(turn: TurnContext): Promise<TurnContext> {
   return {
     ...turn,
     session: at(turn, place),
-    request: { ...request, ...(unanswered.length > 0 ? { history: unanswered } : {}) },
+    request: { ...request, history: unanswered.length > 0 ? unanswered : undefined },
   };
 }
 

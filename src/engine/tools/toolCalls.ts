@@ -162,7 +162,7 @@ export async function runToolOfNode(
   if (outcome.ok && outcome.value !== undefined) journal.setVariable(name, outcome.value, 'tool');
   if (action) await emit(turn, { type: 'action', action });
   const isFailedTransfer = id === TRANSFER_TOOL && !outcome.ok;
-  return { ok: outcome.ok, tool: id, halt, ...(isFailedTransfer ? { transfer: 'failed' } : {}) };
+  return { ok: outcome.ok, tool: id, halt, transfer: isFailedTransfer ? 'failed' : undefined };
 }
 
 /** Runs tools, whose time is a part of the latency. */

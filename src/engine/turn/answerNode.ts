@@ -315,7 +315,7 @@ async function deliverAnswer(
     if (event.type === 'speech') await sink(event);
     if (text === '') continue;
     journal.say(text);
-    const written = sink({ type: 'text', text, ...(isSpokenByModel(event) ? { isSpoken: true } : {}) });
+    const written = sink({ type: 'text', text, isSpoken: isSpokenByModel(event) ? true : undefined });
     text = '';
     if (written) await written;
   }

@@ -79,8 +79,8 @@ export class TurnEvents {
       this.#publish('turn.interrupted', {
         turn: this.#turn,
         ...heard,
-        ...(typeof heardMs === 'number' ? { heardMs } : {}),
-        ...(typeof stopMs === 'number' ? { stopMs } : {}),
+        heardMs: typeof heardMs === 'number' ? heardMs : undefined,
+        stopMs: typeof stopMs === 'number' ? stopMs : undefined,
       });
     }
     this.#publish('turn.agent', { turn: this.#turn, ...heard, interrupted: answer.interrupted ?? false });

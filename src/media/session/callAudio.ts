@@ -305,6 +305,6 @@ export class CallAudio implements Served<AudioCommands> {
     const recording = await this.#recorder.close();
     const report = await this.#rtp.close();
     const counters = { ...this.#rtp.counters, ...this.#agent.counts };
-    return { ...report, counters, ...(recording === undefined ? {} : { recording }) };
+    return { ...report, counters, recording };
   }
 }

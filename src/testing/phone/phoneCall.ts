@@ -180,7 +180,10 @@ export class PhoneCall {
       () => heard.nowMs >= startMs && (heard.quietMs >= GAP_MS || heard.nowMs >= startMs + MAX_OVERLAP_MS),
     );
     const stoppedWithinMs = Math.max(0, (heard.lastAtMs ?? startMs) - startMs);
-    this.#interrupting = ended.then((spoken) => ({ ...spoken, ...(isSilent ? { stoppedWithinMs } : {}) }));
+    this.#interrupting = ended.then((spoken) => ({
+      ...spoken,
+      stoppedWithinMs: isSilent ? stoppedWithinMs : undefined,
+    }));
     this.#interrupting.catch(() => undefined); // awaited by `say`
     for (const untilMs = heard.nowMs + WORDLESS_MS; heard.nowMs < untilMs; ) {
       await record.read();

@@ -116,11 +116,11 @@ export class PhoneChannel implements PlayChannel {
       ...(endMs !== undefined && firstAtMs !== undefined
         ? { latencyMs: Math.max(0, Math.round(firstAtMs - endMs)) }
         : {}),
-      ...(stoppedWithinMs === undefined ? {} : { stoppedWithinMs: Math.round(stoppedWithinMs) }),
+      stoppedWithinMs: stoppedWithinMs === undefined ? undefined : Math.round(stoppedWithinMs),
       ...(stoppedWithinMs === undefined || startMs === undefined
         ? {}
         : { interruptedAtMs: inRecording(startMs) }),
-      ...(firstAtMs === undefined ? {} : { atMs: inRecording(firstAtMs) }),
+      atMs: firstAtMs === undefined ? undefined : inRecording(firstAtMs),
     };
   }
 }

@@ -194,7 +194,7 @@ function joined(exchanges: readonly Exchange[]): Omit<Exchange, 'turn' | 'caller
     tools: exchanges.flatMap(({ tools }) => tools),
     digits: exchanges.flatMap((exchange) => exchange.digits),
     transfers: exchanges.flatMap(({ transfers }) => transfers),
-    ...(latencies.length > 0 ? { latencyMs: Math.max(...latencies) } : {}),
+    latencyMs: latencies.length > 0 ? Math.max(...latencies) : undefined,
   };
 }
 

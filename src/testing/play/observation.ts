@@ -57,6 +57,6 @@ export function reactionIn(
       name: String(data.name),
       arguments: String(data.arguments ?? '{}'),
     })),
-    ...(latencies.length > 0 ? { latencyMs: Math.max(...latencies) } : {}),
+    latencyMs: latencies.length > 0 ? Math.max(...latencies) : undefined,
   };
 }

@@ -177,20 +177,18 @@ function resultOf(
       caller: caller === undefined ? undefined : cut(caller, mostSaid),
       agent: cut(agent, mostSaid),
     })),
-    ...(answers
-      ? {
-          replay: answers.map(({ turn, said, answer }) => ({
-            turn,
-            said: cut(said, MAX_REPLAYED_CHARACTERS),
-            before: cut(answer, MAX_REPLAYED_CHARACTERS),
-            after: cut(
-              exchanges.find((exchange) => exchange.turn === turn && exchange.caller !== '[hangs up]')
-                ?.agent ?? '',
-              MAX_REPLAYED_CHARACTERS,
-            ),
-          })),
-        }
-      : {}),
+    replay: answers
+      ? answers.map(({ turn, said, answer }) => ({
+          turn,
+          said: cut(said, MAX_REPLAYED_CHARACTERS),
+          before: cut(answer, MAX_REPLAYED_CHARACTERS),
+          after: cut(
+            exchanges.find((exchange) => exchange.turn === turn && exchange.caller !== '[hangs up]')?.agent ??
+              '',
+            MAX_REPLAYED_CHARACTERS,
+          ),
+        }))
+      : undefined,
   };
 }
 

@@ -101,7 +101,7 @@ function targetOf(
     redact_pii_policies: list(options.redact_pii_policies),
   };
   const url = webSocketUrl(baseUrl, '/v3/ws', query).href;
-  return { url, ...(apiKey === undefined ? {} : { headers: { authorization: apiKey } }) };
+  return { url, headers: apiKey === undefined ? undefined : { authorization: apiKey } };
 }
 
 /** Formats a list as the vendor's query parameters expect it. */

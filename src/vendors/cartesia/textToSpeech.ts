@@ -113,7 +113,7 @@ class CartesiaConnection implements SynthesisProtocolConnection {
       language: languageCode(voice.language),
       max_buffer_delay_ms: MAX_BUFFER_DELAY_MS,
       add_timestamps: true,
-      ...(Object.keys(generation).length === 0 ? {} : { generation_config: generation }),
+      generation_config: Object.keys(generation).length === 0 ? undefined : generation,
     };
     const decoder = new L16Decoder(SAMPLE_RATE_HZ);
     this.#texts.set(id, { id, settings, decoder, contexts: 1, offsetMs: 0, isFresh: true, isEnded: false });

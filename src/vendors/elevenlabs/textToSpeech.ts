@@ -102,7 +102,7 @@ function target(
     // Other models refuse it, and tell the language from the words.
     ...(language !== undefined && model.endsWith('_v2_5') ? { language_code: language } : {}),
   });
-  return { url: url.href, ...(deps.apiKey === undefined ? {} : { headers: { 'xi-api-key': deps.apiKey } }) };
+  return { url: url.href, headers: deps.apiKey === undefined ? undefined : { 'xi-api-key': deps.apiKey } };
 }
 
 interface Context {

@@ -90,8 +90,8 @@ function greetingOf(
     num_channels: 1,
     enable_endpoint_detection: true,
     enable_language_identification: true,
-    ...(codes.length === 0 ? {} : { language_hints: [...new Set(codes)] }),
-    ...(keyterms.length > 0 ? { context: { terms: keyterms } } : {}),
+    language_hints: codes.length === 0 ? undefined : [...new Set(codes)],
+    context: keyterms.length > 0 ? { terms: keyterms } : undefined,
     ...options,
   });
 }
@@ -163,7 +163,7 @@ function toWords(tokens: readonly Token[]): HeardWord[] {
       words[words.length - 1] = {
         ...last,
         word: last.word + text.trimEnd(),
-        ...(end_ms === undefined ? {} : { endMs: end_ms }),
+        endMs: end_ms ?? last.endMs,
       };
   }
   return words;

@@ -49,7 +49,7 @@ export class EngineAnswer {
         this.#events.push({
           type: 'text',
           text: event.text,
-          ...(event.speechId === undefined ? {} : { isSpoken: true }),
+          isSpoken: event.speechId === undefined ? undefined : true,
         });
         break;
       case 'tool_call':

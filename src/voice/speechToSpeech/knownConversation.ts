@@ -49,7 +49,7 @@ export class KnownConversation {
         return {
           role: 'assistant',
           content: lines.length > 0 ? lines.join('\n') : null,
-          ...(toolCalls.length > 0 ? { toolCalls } : {}),
+          toolCalls: toolCalls.length > 0 ? toolCalls : undefined,
         };
       }
       default:

@@ -80,5 +80,5 @@ export function transferFailed({
   readonly outcome?: string | undefined;
 }): TurnInput {
   const known = TRANSFER_OUTCOMES.find((one) => one === outcome);
-  return { kind: 'transfer_failed', to, reason, ...(known ? { outcome: known } : {}) };
+  return { kind: 'transfer_failed', to, reason, outcome: known };
 }

@@ -97,7 +97,7 @@ function byDay(rows: readonly Omit<DayUsage, 'projectId'>[], hasRates: boolean) 
       chats,
       tokens,
       characters,
-      ...(hasRates ? { cost: costMillionths / MILLIONTHS_PER_UNIT } : {}),
+      cost: hasRates ? costMillionths / MILLIONTHS_PER_UNIT : undefined,
     }),
   );
 }

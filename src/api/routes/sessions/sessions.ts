@@ -135,7 +135,7 @@ function createRoute(app: App, deps: HttpDeps): void {
           channel: 'chat',
           draft: wantsDraft(request),
           variables: variables ?? undefined,
-          ...(provider == null ? {} : { provider }),
+          provider: provider ?? undefined,
         });
         let isNew = false;
         const sessionOf = async () => sessionId;

@@ -38,7 +38,7 @@ export class EmbeddedServer {
   /** @throws {Error} When the data cannot be opened. */
   static async start({ folder, snapshot, onFailure }: EmbeddedOptions): Promise<EmbeddedServer> {
     const password = randomBytes(PASSWORD_BYTES).toString('base64url');
-    const options = { folder, port: 0, password, ...(snapshot && { snapshot }) };
+    const options = { folder, port: 0, password, snapshot };
     return new EmbeddedServer(await startDatabaseThread(options), options, onFailure ?? (() => undefined));
   }
 

@@ -238,7 +238,7 @@ async function keepDelivery(
      FROM session_history JOIN projects ON projects.id = project_id WHERE instance_id = $1`,
     [instanceId, id, attempt, event, url, status, durationMs, error && storableJson(error), at, body, answer],
   );
-  const data = { event, deliveryId: id, status, durationMs, ...(error ? { error } : {}) };
+  const data = { event, deliveryId: id, status, durationMs, error: error ?? undefined };
   await transaction.query(
     `INSERT INTO session_events (instance_id, type, at, data) VALUES ($1, 'webhook_sent', $2, $3::json)`,
     [instanceId, at, storableJson(data)],

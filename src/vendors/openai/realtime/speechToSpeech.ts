@@ -171,7 +171,7 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
     const isWithheld = offered.length < tools.length;
     this.#send({
       type: 'response.create',
-      ...(isWithheld ? { response: { tools: functionTools(offered) } } : {}),
+      response: isWithheld ? { tools: functionTools(offered) } : undefined,
     });
   }
 
