@@ -4,7 +4,6 @@ import { CallwayError } from '../../src/base/errors.ts';
 import { uuidV7 } from '../../src/base/values/ids.ts';
 import type { Call } from '../../src/calls/call.ts';
 import type { OutboundOrder } from '../../src/calls/setup/outboundOrder.ts';
-import { campaignInput, settingsFrom } from '../../src/campaigns/campaign.ts';
 import { campaignRefusal } from '../../src/campaigns/campaignRefusal.ts';
 import { Campaigns, type Transition } from '../../src/campaigns/campaigns.ts';
 import type { Contact, ContactInput } from '../../src/campaigns/contact.ts';
@@ -14,6 +13,7 @@ import { shownCampaign, shownContact } from '../../src/campaigns/shown.ts';
 import type { Analysis } from '../../src/engine/history/sessionResults.ts';
 import type { NewLiveEvent } from '../../src/events/liveEvent.ts';
 import { makeCall } from '../infra/postgres/support/calls.ts';
+import { insertCampaign } from '../infra/postgres/support/campaigns.ts';
 import { migrated, type OpenDatabase, openServerDatabase } from '../infra/postgres/support/databases.ts';
 import { type SessionWorld, sessionWorld } from '../infra/postgres/support/sessions.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
@@ -91,23 +91,8 @@ async function running(input: object, rows: readonly ContactInput[]): Promise<st
 }
 
 async function created(input: object, rows: readonly ContactInput[]) {
-  const given = campaignInput.parse({ name: 'c', fromNumbers: [FROM], ...input });
-  const campaign = {
-    ...settingsFrom(given),
-    id: uuidV7(),
-    projectId: world.projectId,
-    name: 'c',
-    description: null,
-    status: 'paused' as const,
-    statusReason: null,
-    placed: 0,
-    pacedAt: null,
-    recentOutcomes: '',
-    createdAt: now(),
-    startedAt: null,
-    endedAt: null,
-  };
-  const stored = await world.stores.campaigns.insert(campaign);
+  const change = { status: 'paused', createdAt: now() } as const;
+  const stored = await insertCampaign(world, { fromNumbers: [FROM], ...input }, change);
   const read = await campaigns().read(stored, rows);
   await world.transaction((stores) => campaigns().add(stores, stored, read));
   return stored;

@@ -46,6 +46,19 @@ const RESOURCES: [string, object][] = [
     },
   ],
   [
+    'phone-numbers',
+    {
+      number: '+886223456789',
+      outboundStatus: 'inactive',
+      inboundEnabled: true,
+      record: false,
+      noiseSuppression: true,
+      media: { url: 'wss://bot.example.com/', dialect: 'twilio' },
+      startNodeId: 'next',
+      variables: { desk: 'front' },
+    },
+  ],
+  [
     'test-cases',
     {
       name: 'Books',

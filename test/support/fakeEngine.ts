@@ -10,6 +10,7 @@ import {
   type SessionMessage,
 } from '../../src/engine/session/session.ts';
 import type { TurnDone, TurnOutput, TurnRequest } from '../../src/engine/turn/turn.ts';
+import { makeSession } from '../engine/support/makeSession.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 
@@ -193,20 +194,17 @@ function after(session: Session, { input, history = [] }: TurnRequest, said: Sai
   };
 }
 
-function blank(wanted: NewSession): Session {
-  return {
-    projectId: wanted.projectId,
-    sessionId: wanted.sessionId,
-    instanceId: `instance-of-${wanted.sessionId}`,
-    channel: wanted.channel,
-    provider: wanted.provider ?? null,
-    callId: wanted.callId ?? null,
+function blank({ projectId, sessionId, channel, provider, callId, variables }: NewSession): Session {
+  return makeSession({
+    projectId,
+    sessionId,
+    instanceId: `instance-of-${sessionId}`,
+    channel,
+    provider: provider ?? null,
+    callId: callId ?? null,
     pathwayId: 'pathway-1',
-    releaseId: 'release-1',
-    release: null,
-    turn: 0,
     startedAt: AT,
     lastActivityAt: AT,
-    state: newSessionState(wanted.variables ?? {}),
-  };
+    state: newSessionState(variables ?? {}),
+  });
 }

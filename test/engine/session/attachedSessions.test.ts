@@ -1,28 +1,15 @@
 import { beforeEach, expect, test } from 'vitest';
 
 import { AttachedSessions } from '../../../src/engine/session/attachedSessions.ts';
-import { newSessionState, type Session } from '../../../src/engine/session/session.ts';
+import type { Session } from '../../../src/engine/session/session.ts';
 import type { HeldLock, SessionLock } from '../../../src/engine/session/sessionLock.ts';
 import type { SessionStore } from '../../../src/engine/session/sessionStore.ts';
 import { WriteBehind } from '../../../src/engine/session/writeBehind.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
+import { makeSession } from '../support/makeSession.ts';
 
-const SESSION: Session = {
-  projectId: 'p',
-  sessionId: 's',
-  instanceId: 'i',
-  channel: 'phone',
-  provider: null,
-  callId: 'c',
-  pathwayId: 'w',
-  releaseId: 'r',
-  release: null,
-  turn: 0,
-  startedAt: '',
-  lastActivityAt: '',
-  state: newSessionState({}),
-};
+const SESSION = makeSession();
 const CALL = { direction: 'inbound', fromNumber: '+1', toNumber: '+2', callId: 'c', trunkId: null } as const;
 const lock: SessionLock = { acquire: async () => held({}) };
 const held = (more: Partial<HeldLock>): HeldLock => ({

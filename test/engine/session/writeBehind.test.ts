@@ -1,26 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { CallwayError, unavailable } from '../../../src/base/errors.ts';
-import { newSessionState, type Session } from '../../../src/engine/session/session.ts';
+import type { Session } from '../../../src/engine/session/session.ts';
 import type { SessionEnding, SessionStore } from '../../../src/engine/session/sessionStore.ts';
 import { type PendingTurn, WriteBehind } from '../../../src/engine/session/writeBehind.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
+import { makeSession } from '../support/makeSession.ts';
 
-const SESSION: Session = {
-  projectId: 'p',
-  sessionId: 's',
-  instanceId: 'i',
-  channel: 'phone',
-  provider: null,
-  callId: 'c',
-  pathwayId: 'w',
-  releaseId: 'r',
-  release: null,
-  turn: 1,
-  startedAt: '',
-  lastActivityAt: '',
-  state: newSessionState({}),
-};
+const SESSION = makeSession({ turn: 1 });
 const turn = (number: number): Session => ({ ...SESSION, turn: number });
 const record = (content: string) => ({ messages: [{ role: 'user', content, at: '' }], events: [] }) as const;
 const ENDING: SessionEnding = {

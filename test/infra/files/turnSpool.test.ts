@@ -3,26 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../src/base/values/ids.ts';
-import { newSessionState, type Session } from '../../../src/engine/session/session.ts';
+import { newSessionState } from '../../../src/engine/session/session.ts';
 import { createTurnSpool } from '../../../src/infra/files/turnSpool.ts';
+import { makeSession } from '../../engine/support/makeSession.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
 const taken = (instanceId: string, turn: number) => {
-  const session: Session = {
-    projectId: 'p',
-    sessionId: 's',
-    instanceId,
-    channel: 'phone',
-    provider: null,
-    callId: null,
-    pathwayId: 'w',
-    releaseId: 'r',
-    release: null,
-    turn,
-    startedAt: '',
-    lastActivityAt: '',
-    state: newSessionState({ name: 'Ada\n電話' }),
-  };
+  const session = makeSession({ instanceId, turn, state: newSessionState({ name: 'Ada\n電話' }) });
   return { session, record: { messages: [], events: [] } };
 };
 

@@ -7,7 +7,6 @@ import { useDatabase } from '../support/databases.ts';
 import { BEGIN, later, type SessionWorld, sessionWorld } from '../support/sessions.ts';
 
 const PAGE = { limit: 50, offset: 0 };
-const NOT_IDS = ['', 'rubbish', "' OR 1=1", '0197a000-0000-7000-8000-00000000000g'];
 const HOME = '+886223456789';
 
 describe('On the server', () => {
@@ -32,49 +31,6 @@ describe('On the server', () => {
   };
 
   describe('Trunks', () => {
-    test('are stored completely, with sealed passwords', async () => {
-      const input = trunkInput.parse({
-        name: 'Carrier ü',
-        host: 'sip.example.com',
-        username: 'u',
-        password: 'a secret',
-        headers: { 'X-B': '1', 'X-A': '2' },
-        codecs: ['G722', 'PCMA'],
-        inboundCidrs: ['192.0.2.0/24'],
-      });
-      const id = uuidV7();
-      const kept = await mine.stores.trunks.insert(mine.projectId, id, input, BEGIN);
-      expect(kept).toEqual({ id, projectId: mine.projectId, ...input, createdAt: BEGIN, updatedAt: BEGIN });
-      expect(await mine.stores.trunks.find(mine.projectId, id)).toEqual(kept);
-      const rows = await opened.database.query('SELECT * FROM trunks');
-      expect(JSON.stringify(rows)).not.toContain('a secret');
-      for (const other of [...NOT_IDS, uuidV7()]) {
-        expect(await mine.stores.trunks.find(mine.projectId, other)).toBeUndefined();
-        expect(await mine.stores.trunks.update(mine.projectId, other, { name: 'x' }, BEGIN)).toBeUndefined();
-        expect(await mine.stores.trunks.remove(mine.projectId, other)).toBe(false);
-      }
-    });
-
-    test('are updated in the given fields only', async () => {
-      const { trunks } = mine.stores;
-      const trunk = await addTrunk({ password: 'old', username: 'u' });
-      const renamed = await trunks.update(
-        mine.projectId,
-        trunk.id,
-        { name: 'new', username: null },
-        later(1),
-      );
-      expect(renamed).toEqual({ ...trunk, name: 'new', username: null, updatedAt: later(1) });
-      const changed = await trunks.update(mine.projectId, trunk.id, { password: 'new' }, later(2));
-      expect(changed?.password).toBe('new');
-      expect(
-        (await trunks.update(mine.projectId, trunk.id, { password: null }, later(3)))?.password,
-      ).toBeNull();
-      expect(await trunks.update(theirs.projectId, trunk.id, { name: 'theirs' }, later(4))).toBeUndefined();
-      expect(await trunks.remove(theirs.projectId, trunk.id)).toBe(false);
-      expect((await trunks.find(mine.projectId, trunk.id))?.name).toBe('new');
-    });
-
     test('are listed; the active ones by project and overall', async () => {
       const { trunks } = mine.stores;
       const second = await addTrunk({}, later(1));
@@ -120,40 +76,12 @@ describe('On the server', () => {
   });
 
   describe('Phone numbers', () => {
-    test('are stored completely, with their trunks in order', async () => {
+    test('are stored with their trunks in order', async () => {
       const [one, two] = [await addTrunk(), await addTrunk()];
-      const media = { url: 'wss://example.com/bot', dialect: 'callway' } as const;
-      const kept = await addNumber({
-        trunkIds: [two.id, one.id],
-        inboundEnabled: true,
-        record: false,
-        noiseSuppression: true,
-        media,
-      });
-      expect(kept).toEqual({
-        id: kept.id,
-        number: HOME,
-        trunkIds: [two.id, one.id],
-        outboundStatus: 'active',
-        inboundEnabled: true,
-        record: false,
-        noiseSuppression: true,
-        media,
-        startNodeId: null,
-        variables: {},
-        verified: true,
-        createdAt: BEGIN,
-        updatedAt: BEGIN,
-      });
-      const { phoneNumbers } = mine.stores;
-      expect(await phoneNumbers.find(mine.projectId, kept.id)).toEqual(kept);
-      expect(await phoneNumbers.findByNumber(mine.projectId, HOME)).toEqual(kept);
-      expect(await phoneNumbers.findByNumber(theirs.projectId, HOME)).toBeUndefined();
-      for (const id of [...NOT_IDS, uuidV7()]) {
-        expect(await phoneNumbers.find(mine.projectId, id)).toBeUndefined();
-        expect(await phoneNumbers.update(mine.projectId, id, {}, BEGIN)).toBeUndefined();
-        expect(await phoneNumbers.remove(mine.projectId, id)).toBe(false);
-      }
+      const kept = await addNumber({ trunkIds: [two.id, one.id] });
+      expect(kept.trunkIds).toEqual([two.id, one.id]);
+      expect(await mine.stores.phoneNumbers.find(mine.projectId, kept.id)).toEqual(kept);
+      expect(await mine.stores.phoneNumbers.findByNumber(theirs.projectId, HOME)).toBeUndefined();
     });
 
     test('are unique in their project', async () => {
@@ -182,30 +110,6 @@ describe('On the server', () => {
         });
       }
       expect((await mine.stores.phoneNumbers.list(mine.projectId, PAGE)).total).toBe(0);
-    });
-
-    test('are updated in the given fields only', async () => {
-      const { phoneNumbers } = mine.stores;
-      const trunk = await addTrunk();
-      const media = { url: 'wss://example.com/', dialect: 'twilio' } as const;
-      const kept = await addNumber({ media, trunkIds: [trunk.id] });
-      const patch = { outboundStatus: 'inactive', inboundEnabled: true } as const;
-      expect(await phoneNumbers.update(mine.projectId, kept.id, patch, later(1))).toEqual({
-        ...kept,
-        ...patch,
-        updatedAt: later(1),
-      });
-      const cleared = await phoneNumbers.update(
-        mine.projectId,
-        kept.id,
-        { media: null, trunkIds: [] },
-        later(2),
-      );
-      expect(cleared).toMatchObject({ media: null, trunkIds: [], inboundEnabled: true });
-      expect((await phoneNumbers.list(mine.projectId, PAGE)).items).toEqual([cleared]);
-      expect(await phoneNumbers.update(theirs.projectId, kept.id, patch, later(3))).toBeUndefined();
-      expect(await phoneNumbers.remove(theirs.projectId, kept.id)).toBe(false);
-      expect(await phoneNumbers.remove(mine.projectId, kept.id)).toBe(true);
     });
   });
 });

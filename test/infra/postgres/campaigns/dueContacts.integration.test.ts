@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { uuidV7 } from '../../../../src/base/values/ids.ts';
-import { campaignInput, settingsFrom } from '../../../../src/campaigns/campaign.ts';
 import { dueContacts } from '../../../../src/infra/postgres/campaigns/dueContacts.ts';
+import { insertCampaign } from '../support/campaigns.ts';
 import { migrated, type OpenDatabase, openServerDatabase } from '../support/databases.ts';
 import { countRowsRead } from '../support/rowsRead.ts';
 import { BEGIN, sessionWorld } from '../support/sessions.ts';
@@ -15,23 +14,9 @@ let open: OpenDatabase;
 let campaignId: string;
 beforeAll(async () => {
   open = await migrated(openServerDatabase);
-  const { projectId, stores } = await sessionWorld(open.database);
-  campaignId = uuidV7();
-  await stores.campaigns.insert({
-    ...settingsFrom(campaignInput.parse({ name: 'c' })),
-    id: campaignId,
-    projectId,
-    name: 'c',
-    description: null,
-    status: 'running',
-    statusReason: null,
-    placed: 0,
-    pacedAt: null,
-    recentOutcomes: '',
-    createdAt: BEGIN,
-    startedAt: null,
-    endedAt: null,
-  });
+  const world = await sessionWorld(open.database);
+  const { projectId } = world;
+  campaignId = (await insertCampaign(world)).id;
   // Half of them are done, and a tenth is called later.
   await open.database.query(
     `INSERT INTO campaign_contacts (id, campaign_id, project_id, to_number, variables, zones, priority, status, not_before)

@@ -3,12 +3,12 @@ import { type Rates, rates } from '../../../../src/agents/cost/rates.ts';
 import { type Amounts, afterwards, chatAmounts } from '../../../../src/agents/cost/usage.ts';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import type { CallChange } from '../../../../src/calls/call.ts';
-import { campaignInput, settingsFrom } from '../../../../src/campaigns/campaign.ts';
 import type { Session } from '../../../../src/engine/session/session.ts';
 import { countNext } from '../../../../src/infra/postgres/results/countSessions.ts';
 import { sumOfCosts } from '../../../../src/results/cost/costOf.ts';
 import { costOfCampaign } from '../../../../src/results/cost/costOfCampaign.ts';
 import { makeCall } from '../support/calls.ts';
+import { insertCampaign } from '../support/campaigns.ts';
 import { useDatabase } from '../support/databases.ts';
 import { agent, later, NOTHING, type SessionWorld, sessionWorld } from '../support/sessions.ts';
 
@@ -163,21 +163,7 @@ describe('The cost of a session', () => {
 
   test('adds up over the calls of a campaign, which are deleted meanwhile', async () => {
     const { projectId, stores, insights } = world;
-    const campaign = await stores.campaigns.insert({
-      ...settingsFrom(campaignInput.parse({ name: 'c' })),
-      id: uuidV7(),
-      projectId,
-      name: 'c',
-      description: null,
-      status: 'running',
-      statusReason: null,
-      placed: 0,
-      pacedAt: null,
-      recentOutcomes: '',
-      createdAt: later(0),
-      startedAt: null,
-      endedAt: null,
-    });
+    const campaign = await insertCampaign(world);
     const cost = () => costOfCampaign(insights, campaign);
     expect(await cost()).toBe(undefined);
     await put(pricedAt(0.1), later(0));

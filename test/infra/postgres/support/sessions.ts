@@ -4,15 +4,11 @@ import { starterPathway } from '../../../../src/agents/pathway/schema/starterPat
 import type { AgentRelease } from '../../../../src/agents/releases/release.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
-import {
-  newSessionState,
-  type Session,
-  type SessionMessage,
-  withMessages,
-} from '../../../../src/engine/session/session.ts';
+import { type Session, type SessionMessage, withMessages } from '../../../../src/engine/session/session.ts';
 import type { SessionEnding, TurnHistory } from '../../../../src/engine/session/sessionStore.ts';
 import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
 import { createStorage } from '../../../../src/infra/postgres/storage.ts';
+import { makeSession } from '../../../engine/support/makeSession.ts';
 
 export const BEGIN = '2026-01-01T12:00:00.001Z';
 export const NOTHING: TurnHistory = { messages: [], events: [] };
@@ -39,7 +35,19 @@ export async function sessionWorld(database: Database, { config = {}, ...setting
   const releaseId = await releases.keep(projectId, release);
 
   const start = async (change: Partial<Session> = {}): Promise<Session> => {
-    const session = makeSession({ projectId, releaseId, pathwayId: release.pathwayId, ...change });
+    const instanceId = uuidV7();
+    const session = makeSession({
+      projectId,
+      sessionId: `session ${instanceId}`,
+      instanceId,
+      channel: 'chat',
+      callId: null,
+      pathwayId: release.pathwayId,
+      releaseId,
+      startedAt: BEGIN,
+      lastActivityAt: BEGIN,
+      ...change,
+    });
     await sessions.insert(session, { type: 'session_started', at: session.startedAt, data: { a: 1 } });
     return session;
   };
@@ -93,24 +101,5 @@ function makeRelease(config: Partial<AgentConfig>): AgentRelease {
     pathwayVersion: 3,
     pathway: starterPathway(),
     tools: [],
-  };
-}
-
-function makeSession(
-  change: Partial<Session> & Pick<Session, 'projectId' | 'releaseId' | 'pathwayId'>,
-): Session {
-  const instanceId = uuidV7();
-  return {
-    sessionId: `session ${instanceId}`,
-    instanceId,
-    channel: 'chat',
-    provider: null,
-    callId: null,
-    release: null,
-    turn: 0,
-    startedAt: BEGIN,
-    lastActivityAt: BEGIN,
-    state: newSessionState({}),
-    ...change,
   };
 }
