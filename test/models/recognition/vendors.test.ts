@@ -7,7 +7,7 @@ import type {
 import { createRecognizerChain } from '../../../src/models/recognition/recognizerChain.ts';
 import { createDial } from '../../../src/models/sockets/dial.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
-import { RECOGNITION_VENDORS, type RecognitionVendor } from '../support/recognitionVendors.ts';
+import { RECOGNITION_PROTOCOLS, type RecognitionVendor } from '../support/recognitionVendors.ts';
 import {
   type RecognitionScript,
   type ScriptedRecognitionServer,
@@ -52,7 +52,7 @@ function heardMs(server: ScriptedRecognitionServer, vendor: RecognitionVendor): 
   return server.audio.reduce((sum, audio) => sum + (bytesOf(audio) / 2 / rateHz) * 1000, 0);
 }
 
-describe.each(RECOGNITION_VENDORS.map((vendor) => [vendor.title, vendor] as const))(
+describe.each(RECOGNITION_PROTOCOLS.map((vendor) => [vendor.title, vendor] as const))(
   '%s',
   (_title, vendor) => {
     test('is asked by its protocol, and hears the audio in its chunks', async () => {
@@ -77,21 +77,6 @@ describe.each(RECOGNITION_VENDORS.map((vendor) => [vendor.title, vendor] as cons
       server.send(vendor.unknown, ...vendor.turn);
       await expect.poll(() => events.length).toBe(vendor.events.length + 1);
       expect(events.slice(1).map(shown)).toEqual(vendor.events);
-    });
-
-    test('answers a request for the final words', async () => {
-      const { server, connection, events, push, until } = await rig(vendor);
-      await until('connected');
-      push(10);
-      server.send(vendor.firstWords);
-      await until('interim');
-      expect(connection.finalize()).toBe(true);
-      await expect.poll(() => server.messages).toContainEqual(vendor.finalize.message);
-      server.send(vendor.finalize.answer);
-      await until('final');
-      expect(events.find(({ type }) => type === 'final')).toMatchObject({
-        transcript: { text: vendor.finalize.text },
-      });
     });
 
     test('is kept open through silence', async () => {
@@ -157,7 +142,7 @@ describe.each(RECOGNITION_VENDORS.map((vendor) => [vendor.title, vendor] as cons
 );
 
 test.each(
-  RECOGNITION_VENDORS.filter(({ sessionEndsMs }) => sessionEndsMs !== undefined).map(
+  RECOGNITION_PROTOCOLS.filter(({ sessionEndsMs }) => sessionEndsMs !== undefined).map(
     (vendor) => [vendor.title, vendor] as const,
   ),
 )('%s has a new session before its own ends', async (_title, vendor) => {
@@ -172,4 +157,21 @@ test.each(
   const told = events.length;
   server.send(...vendor.turn);
   await expect.poll(() => events.slice(told).map(shown)).toEqual(vendor.events);
+});
+
+test.each(
+  RECOGNITION_PROTOCOLS.flatMap((vendor) =>
+    vendor.finalize ? [[vendor.title, vendor, vendor.finalize] as const] : [],
+  ),
+)('%s answers a request for the final words', async (_title, vendor, { message, answer, text }) => {
+  const { server, connection, events, push, until } = await rig(vendor);
+  await until('connected');
+  push(10);
+  server.send(vendor.firstWords);
+  await until('interim');
+  expect(connection.finalize()).toBe(true);
+  await expect.poll(() => server.messages).toContainEqual(message);
+  server.send(answer);
+  await until('final');
+  expect(events.find(({ type }) => type === 'final')).toMatchObject({ transcript: { text } });
 });

@@ -1,6 +1,7 @@
 import type { StreamingSpeechToText } from '../../../src/models/ports/streamingSpeechToText.ts';
 import type { SocketRecognizerDeps } from '../../../src/models/recognition/socketRecognizer.ts';
 import { createAssemblyAiSpeechToText } from '../../../src/vendors/assemblyai/speechToText.ts';
+import { createCustomSpeechToText } from '../../../src/vendors/custom/speechToText.ts';
 import { createDeepgramSpeechToText } from '../../../src/vendors/deepgram/speechToText.ts';
 import { createOpenAiRealtimeSpeechToText } from '../../../src/vendors/openai/realtimeSpeechToText.ts';
 import { createSonioxSpeechToText } from '../../../src/vendors/soniox/speechToText.ts';
@@ -28,8 +29,8 @@ export interface RecognitionVendor {
   readonly events: readonly string[];
   /** The first words of a turn, with nothing after them. */
   readonly firstWords: unknown;
-  /** The message that asks for the final words, and the answer. */
-  readonly finalize: { readonly message: unknown; readonly answer: unknown; readonly text: string };
+  /** The message that asks for the final words, and the answer; absent for a protocol without one. */
+  readonly finalize?: { readonly message: unknown; readonly answer: unknown; readonly text: string };
   readonly keepAlive?: unknown;
   /** When the vendor ends a session; absent for never. */
   readonly sessionEndsMs?: number;
@@ -340,6 +341,35 @@ const openaiTurns: RecognitionVendor = {
   events: ['interim hello', 'final hello', 'end_of_turn', 'interim there', 'final there', 'end_of_turn'],
 };
 
+const custom: RecognitionVendor = {
+  title: 'a server of stt.callway.v1',
+  create: (deps) => createCustomSpeechToText(deps),
+  path: '/',
+  authorization: 'Bearer secret-key',
+  configuration: [
+    '"type":"start"',
+    '"sampleRateHz":16000',
+    '"encoding":"l16"',
+    '"language":"en"',
+    '"keyterms":["Callway","Ana"]',
+  ],
+  greeting: [],
+  turn: [
+    { type: 'partial', text: 'hello their' },
+    { type: 'end_of_turn', eager: true },
+    { type: 'turn_resumed' },
+    { type: 'final', text: ' hello there ' },
+    { type: 'end_of_turn', eager: false },
+  ],
+  events: ['interim hello their', 'eager_end', 'turn_resumed', 'final hello there', 'end_of_turn'],
+  firstWords: { type: 'partial', text: 'hello' },
+  goodbye: { type: 'stop' },
+  rateLimit: { type: 'error', message: 'busy', retryable: true },
+  wrongKey: (key) => ({ type: 'error', message: `Incorrect key ${key}`, retryable: false }),
+  unknown: { type: 'hello' },
+  malformed: { kind: 'hello' },
+};
+
 export const RECOGNITION_VENDORS: readonly RecognitionVendor[] = [
   flux,
   nova,
@@ -348,3 +378,6 @@ export const RECOGNITION_VENDORS: readonly RecognitionVendor[] = [
   openai,
   openaiTurns,
 ];
+
+/** The vendors, and a server of one's own. */
+export const RECOGNITION_PROTOCOLS: readonly RecognitionVendor[] = [...RECOGNITION_VENDORS, custom];

@@ -108,7 +108,7 @@ function hear(socket: WebSocket, { greeting, turn, isAudio, finalize }: Hearing)
     const message = isBinary ? undefined : parsed(data);
     if (isBinary) onAudio(data);
     else if (isAudio?.(message)) onAudio(Buffer.from((message as { audio: string }).audio, 'base64'));
-    else if (hasBegun && JSON.stringify(message) === JSON.stringify(finalize.message)) {
+    else if (hasBegun && finalize && JSON.stringify(message) === JSON.stringify(finalize.message)) {
       clearTimeout(end);
       hasBegun = false;
       tell(finalize.answer);
