@@ -146,7 +146,7 @@ export async function askForText(
 
 function tooLong(): ModelError {
   const message = `The model wrote more than ${MAX_ANSWER_CHARACTERS} characters`;
-  return new ModelError('model_malformed', message, { beforeFirstToken: false });
+  return new ModelError('model_malformed', message, { beforeFirstToken: false, retryable: false });
 }
 
 /**

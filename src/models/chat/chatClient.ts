@@ -28,7 +28,7 @@ export function createChatClient(provider: ChatProvider, deps: StreamDeps): Chat
           spoken.of(request, await provider.open(spoken.request(request), attemptSignal)),
         toModelError: provider.toModelError,
       };
-      return streamWithRetry(source, deps, signal);
+      return streamWithRetry(source, { ...deps, attempts: request.attempts }, signal);
     },
   };
 }

@@ -46,6 +46,8 @@ export interface StreamDeps {
   readonly clock: Clock;
   /** Limits the wait for the first item and for each further one, in each attempt. */
   readonly timeoutMs: number;
+  /** Default: {@link MAX_ATTEMPTS}. */
+  readonly attempts?: number | undefined;
   /** Reports each failure that another attempt follows. */
   readonly onRetry?: (error: ModelError) => void;
   readonly metrics?: ProviderMetrics;
@@ -60,12 +62,12 @@ export interface StreamDeps {
  */
 export function streamWithRetry<Item>(
   source: StreamSource<Item>,
-  { clock, timeoutMs, onRetry, metrics }: StreamDeps,
+  { clock, timeoutMs, attempts = MAX_ATTEMPTS, onRetry, metrics }: StreamDeps,
   signal: AbortSignal,
 ): AsyncGenerator<Item, void> {
   return streamWithFailover(
     {
-      candidates: [{ model: source, name: '', metrics, attempts: MAX_ATTEMPTS }],
+      candidates: [{ model: source, name: '', metrics, attempts }],
       clock,
       ask: ({ model }, attemptSignal) => itemsOf(model, clock, attemptSignal),
       firstOutputMs: () => timeoutMs,

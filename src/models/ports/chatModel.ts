@@ -35,6 +35,8 @@ export interface ChatRequest {
   readonly responseFormat?: ResponseFormat;
   /** The purpose of the request, for traces and for the rehearsal model. */
   readonly purpose?: 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise' | 'persona';
+  /** How often it is sent, at most, where its failure may pass. Default: twice. */
+  readonly attempts?: number;
   /** Fields of the chat API's request that the endpoint gets unchanged: those of {@link PASSED_THROUGH}. */
   readonly passthrough?: Readonly<Record<string, unknown>>;
 }

@@ -2,6 +2,7 @@ import type { AgentConfig } from '../../agents/agentConfig.ts';
 import type { AnalysisConfig } from '../../agents/analysisConfig.ts';
 import type { SchemaChecker } from '../../agents/schemaChecker.ts';
 import { linkAbort } from '../../base/async/linkedAbort.ts';
+import { sleep } from '../../base/async/sleep.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { localMoment } from '../../base/values/localDate.ts';
@@ -20,7 +21,8 @@ import {
   UsageMeter,
 } from '../../engine/turn/turnContext.ts';
 import type { ChatMessage } from '../../models/ports/chatMessage.ts';
-import type { FinishReason } from '../../models/ports/chatModel.ts';
+import type { ChatRequest, FinishReason } from '../../models/ports/chatModel.ts';
+import { ModelError } from '../../models/ports/modelError.ts';
 import { evaluationOf, NO_OBJECT, questionOf, type ReadAnswer, type Wanted } from './question.ts';
 
 /** How long the models have for one session, whatever they do. */
@@ -31,6 +33,10 @@ const MAX_INPUT_BYTES = 60_000;
 const MIN_CONVERSATION_BYTES = 20_000;
 /** An answer that does not fit is asked for again once. */
 const MAX_ASKED = 2;
+/** To one model, with those that failed. */
+const MAX_REQUESTS = 3;
+/** The delay after a failure that may pass, unless the endpoint asks for a longer one. */
+const RETRY_DELAY_MS = 1000;
 /** What a person is shown of an answer that is no JSON, such as a refusal. */
 const MAX_SHOWN_CHARACTERS = 200;
 /** What the model is shown of an answer that does not fit. */
@@ -125,7 +131,7 @@ async function ask(
 }
 
 async function askUntilItFits(
-  { schemas }: JudgeDeps,
+  { schemas, clock }: JudgeDeps,
   { projectId, agent, startedAt, messages }: JudgedSession,
   wanted: Wanted,
   access: ModelAccess,
@@ -139,21 +145,44 @@ async function askUntilItFits(
     ...wholeConversation(messages, Math.max(left, MIN_CONVERSATION_BYTES)),
     { role: 'system', content: prompt },
   ];
+  let requestsLeft = MAX_REQUESTS;
   for (let asked = 1; ; asked += 1) {
-    const request = { ...question.format, model: access.modelName, messages: [...told] };
-    const written = await askForText(access, { ...request, temperature: 0, purpose: 'judge' });
+    const request = { ...question.format, model: access.modelName, messages: [...told], temperature: 0 };
+    const { written, sent } = await askPatiently(access, request, requestsLeft, clock);
+    requestsLeft -= sent;
     const { text, model } = written;
     const answer = question.read(parseJson(text));
     const { data } = wanted.analysis ?? {};
     const misfit = data && answer.data && (await schemas.checkArguments(projectId, data, answer.data));
     const fault = answer.fault ?? (misfit === undefined ? undefined : `data: ${misfit}`);
     if (fault === undefined) return { ...answer, model };
-    if (asked === MAX_ASKED) return { ...answer, fault: faultShown(fault, written), model };
+    if (asked === MAX_ASKED || requestsLeft === 0)
+      return { ...answer, fault: faultShown(fault, written), model };
     told.push(
       { role: 'assistant', content: text.slice(0, MAX_QUOTED_CHARACTERS).toWellFormed() || '{}' },
       { role: 'system', content: `That answer does not fit: ${fault}. Answer again, with the whole JSON.` },
     );
   }
+}
+
+/** Asks again after a failure that may pass, with the delay that the endpoint asks for: no person waits. */
+async function askPatiently(access: ModelAccess, request: ChatRequest, maxRequests: number, clock: Clock) {
+  for (let sent = 1; ; sent += 1) {
+    try {
+      return { written: await askForText(access, { ...request, purpose: 'judge', attempts: 1 }), sent };
+    } catch (error) {
+      const delayMs = sent < maxRequests ? retryDelayMs(error) : undefined;
+      if (delayMs === undefined) throw error;
+      await sleep(clock, delayMs, access.signal);
+    }
+  }
+}
+
+/** @returns Undefined after a failure that does not pass in time. */
+function retryDelayMs(error: unknown): number | undefined {
+  if (!(error instanceof ModelError && error.retryable)) return undefined;
+  const delayMs = Math.max(RETRY_DELAY_MS, (error.retryAfterSeconds ?? 0) * 1000);
+  return delayMs < JUDGE_TIMEOUT_MS ? delayMs : undefined;
 }
 
 /** What went wrong, as a person reads it who does not see the answer. */

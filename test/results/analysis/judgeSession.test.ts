@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type AgentConfig, newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { Amounts } from '../../../src/agents/cost/usage.ts';
 import type { SessionMessage } from '../../../src/engine/session/session.ts';
+import { ModelError } from '../../../src/models/ports/modelError.ts';
 import { type JudgedSession, judgeSession } from '../../../src/results/analysis/judgeSession.ts';
 import { questionOf } from '../../../src/results/analysis/question.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
@@ -265,6 +266,31 @@ describe('The analysis of a session', () => {
     expect((await endless.judge()).analysis?.reason).toBe('The model wrote more than 100000 characters');
     expect([away.model.requests.length, endless.model.requests.length]).toEqual([1, 1]);
     expect(away.errors).toEqual(['session not judged: Error: the endpoint is away']);
+  });
+
+  test('waits for as long as a busy endpoint asks for, and sends at most three requests', async () => {
+    const busy = (retryAfterSeconds: number) => ({
+      fail: new ModelError('model_unavailable', 'The endpoint is busy', { retryAfterSeconds }),
+    });
+    const { judge, clock, model } = scene({ analysis: ANALYSIS }, (index) =>
+      index === 1 ? { json: FULL } : busy(20),
+    );
+    const done = judge();
+    await new Promise(setImmediate);
+    clock.advance(19_999);
+    expect(model.requests).toHaveLength(1);
+    clock.advance(1);
+    expect((await done).analysis).toEqual(DONE);
+    const answers = [busy(1), { json: { ...FULL, data: {} } }, busy(1), { json: FULL }];
+    const mixed = scene({ analysis: ANALYSIS }, (index) => answers[index] ?? {});
+    const failed = mixed.judge();
+    await new Promise(setImmediate);
+    mixed.clock.advance(1_000);
+    expect((await failed).analysis).toMatchObject({ status: 'failed', reason: 'The endpoint is busy' });
+    expect(mixed.model.requests).toHaveLength(3);
+    const long = scene({ analysis: ANALYSIS }, () => busy(3_600));
+    expect((await long.judge()).analysis).toMatchObject({ status: 'failed' });
+    expect(long.model.requests.map(({ attempts }) => attempts)).toEqual([1]);
   });
 
   test('has failed after 60 s with a model that never ends', async () => {
