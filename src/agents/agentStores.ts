@@ -31,11 +31,13 @@ export interface NumberedReleaseStore {
   findBefore(projectId: string, number: number): Promise<NumberedRelease | undefined>;
   /** Removes the oldest automatic ones beyond the quota of versions. @returns Its number. The caller has locked the agent. */
   insert(projectId: string, release: NewRelease): Promise<number>;
+  /** Whether a release has this content. */
+  isSame(projectId: string, number: number, content: AgentRelease): Promise<boolean>;
   /**
    * Replaces the content of the newest release where it is automatic, by the same author, younger than `since`, and no
    * session has run on it.
    *
-   * @returns Whether the release has the content now: it was replaced, or the newest has the same.
+   * @returns Whether it was replaced.
    */
   amend(projectId: string, release: NewRelease, since: string): Promise<boolean>;
 }

@@ -175,7 +175,10 @@ test('Two releases differ as a person reads it: prompts by words, nodes by what 
     nodes: { added: [], removed: [], changed: [] },
     edges: { added: [], removed: [], changed: [] },
   });
-  expect((await project.call('GET', '/releases/1/diff')).body.code).toBe('release_not_found');
+  expect((await project.call('GET', '/releases/1/diff')).body).toEqual({
+    code: 'release_not_found',
+    error: 'There is no release before 1: name one by `with`',
+  });
   expect((await project.call('GET', '/releases/x')).status).toBe(400);
 });
 
@@ -202,7 +205,7 @@ test('A rollout gives a share of people the new release, the same person always 
       onGood: 'alert',
       decision: null,
       arms: [
-        { release: 1, sessions: 0 },
+        { release: 1, sessions: 0, metrics: { success: { value: null, low: null, high: null, n: 0 } } },
         { release: 2, sessions: 0 },
       ],
     },
@@ -241,7 +244,7 @@ test('A rollout gives a share of people the new release, the same person always 
   expect((await releases())[0]).toMatchObject({ release: 2, isLive: true });
 });
 
-test('A rollout has ended after a publication or an edit of a published agent, not after an edit in draft', async () => {
+test('A rollout has ended after a publication or an edit of a published agent, not after one that changes nothing', async () => {
   await publish();
   const rollout = async (release: number) => {
     const { body } = await project.call('POST', '/rollouts', { release, percent: 10 });
@@ -249,10 +252,13 @@ test('A rollout has ended after a publication or an edit of a published agent, n
   };
   await publish({ live: false });
   const edited = await rollout(2);
+  await project.call('PATCH', '/agent', { globalPrompt: null });
+  expect((await edited()).status).toBe('running');
+  expect(await releases()).toHaveLength(2);
   await prompt('Say the second words.');
   expect(await edited()).toMatchObject({ status: 'ended', decision: { reason: 'agent_changed' } });
-  await project.call('PATCH', '/agent', { status: 'draft' });
   const published = await rollout(2);
+  await project.call('PATCH', '/agent', { status: 'draft' });
   await prompt('Say the third words.');
   expect((await published()).status).toBe('running');
   await publish();

@@ -53,13 +53,16 @@ export async function publish(
 
 /**
  * Keeps what an edit of a published agent has put live: in a release of its own, or in the one of the edits just before.
- * Does nothing in draft. A rollout that runs has ended. Runs in the transaction of the edit.
+ * A rollout that runs has ended. Does nothing in draft, and for an edit that changes nothing. Runs in the transaction of
+ * the edit.
  */
 export async function keepEdit(stores: ReleaseStores, projectId: string, edit: Edit): Promise<void> {
   const record = await stores.agents.find(projectId, 'for update');
   if (record?.config.status !== 'published') return;
+  const content = await publishedCopy(stores, projectId, record);
+  if (record.live !== null && (await stores.numberedReleases.isSame(projectId, record.live, content))) return;
   const release = {
-    content: await publishedCopy(stores, projectId, record),
+    content,
     createdAt: edit.at,
     createdBy: edit.author,
     note: null,

@@ -87,7 +87,7 @@ export type GuardFigures = z.infer<typeof guardFigures>;
 export const arm = z.object({
   release: z.int(),
   sessions: z.int().describe('Ended since the rollout began.'),
-  metrics: z.partialRecord(z.enum(ROLLOUT_METRICS), armFigure),
+  metrics: z.record(z.enum(ROLLOUT_METRICS), armFigure),
 });
 export type Arm = z.infer<typeof arm>;
 

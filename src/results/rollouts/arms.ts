@@ -24,13 +24,16 @@ const MORE_IS_BETTER: readonly RolloutMetric[] = ['success', 'evaluation', 'answ
 const SLOW_SHARE = 0.05;
 const NOTHING: ArmFigure = { value: null, low: null, high: null, n: 0 };
 
-/** Returns both arms of a rollout, the old release first, with the metrics that their sessions have. */
+/** Returns both arms of a rollout, the old release first. */
 export function armsOf({ previousRelease, release }: Rollout, rows: readonly ArmRow[]): Arm[] {
   return [previousRelease, release].map((one) => {
     const arm = new ArmSums(rows, one);
-    const known = ROLLOUT_METRICS.map((metric) => [metric, figureOf(arm, metric)] as const);
-    const metrics = Object.fromEntries(known.filter(([, { value }]) => value !== null));
-    return { release: one, sessions: arm.sessions, metrics };
+    const figures = ROLLOUT_METRICS.map((metric) => [metric, figureOf(arm, metric)] as const);
+    return {
+      release: one,
+      sessions: arm.sessions,
+      metrics: Object.fromEntries(figures) as Arm['metrics'],
+    };
   });
 }
 

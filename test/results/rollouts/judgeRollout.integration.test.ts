@@ -210,7 +210,7 @@ test('The figures of an arm are those of its sessions, turns, tools and calls', 
       latencyP95: { value: expect.closeTo(1_450.5, -2), n: 100 },
     },
   });
-  expect(changed?.metrics).not.toHaveProperty('answered');
+  expect(changed?.metrics.answered).toEqual({ value: null, low: null, high: null, n: 0 });
   await judge(rollout);
   expect((await stateOf(rollout)).decision?.figures.map(({ metric }) => metric)).toEqual([
     'latencyP95',

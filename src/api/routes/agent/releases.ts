@@ -8,7 +8,7 @@ import { diffReleases } from '../../../agents/releases/diffReleases.ts';
 import { publish } from '../../../agents/releases/publish.ts';
 import type { NumberedRelease, ReleaseInfo } from '../../../agents/releases/release.ts';
 import { restoreRelease } from '../../../agents/releases/restoreRelease.ts';
-import { notFound } from '../../../base/errors.ts';
+import { CallwayError, notFound } from '../../../base/errors.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import { idempotent } from '../../idempotency.ts';
 import { keyOf, maySeeSecrets } from '../../plugins/accessControl.ts';
@@ -232,7 +232,10 @@ function diffRoute(app: App, deps: HttpDeps): void {
       const from = other
         ? await findRelease(stores, projectId, other)
         : await stores.numberedReleases.findBefore(projectId, to.release);
-      if (!from) throw notFound('Release');
+      if (!from) {
+        const message = `There is no release before ${to.release}: name one by \`with\``;
+        throw new CallwayError('not_found', 'release_not_found', message);
+      }
       return diffReleases(shownContent(request, from), shownContent(request, to), deps.clock.monotonicMs);
     },
   );

@@ -8,7 +8,7 @@ import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { fieldsOf, insertRow } from '../sql/rows.ts';
-import { releaseStore } from './releases.ts';
+import { releaseIdOf, releaseStore } from './releases.ts';
 
 const COLUMNS = 'number AS release, created_at, created_by, note';
 
@@ -76,6 +76,14 @@ export function numberedReleaseStore(database: Queryable, secrets: SecretFields)
       if (isAutomatic) await database.query(REMOVE_OLD, [projectId, number, DEFAULT_QUOTAS.pathwayVersions]);
       return number;
     },
+    async isSame(projectId, number, content) {
+      const releaseId = releaseIdOf(secrets, { ...content, number });
+      const same = await database.query(
+        'SELECT FROM releases WHERE project_id = $1 AND number = $2 AND release_id = $3',
+        [projectId, number, releaseId],
+      );
+      return same.length > 0;
+    },
     async amend(projectId, { content, createdBy }, since) {
       const [newest] = await database.query<{
         number: number;
@@ -85,7 +93,6 @@ export function numberedReleaseStore(database: Queryable, secrets: SecretFields)
       }>(NEWEST, [projectId, since]);
       if (!newest) return false;
       const releaseId = await contents.keep(projectId, { ...content, number: newest.number });
-      if (releaseId === newest.release_id) return true;
       if (!newest.is_open || !isDeepStrictEqual(newest.created_by, createdBy)) return false;
       await database.query('UPDATE releases SET release_id = $3 WHERE project_id = $1 AND number = $2', [
         projectId,

@@ -15,10 +15,15 @@ const STAMP = `
     (SELECT id || ' ' || percent FROM rollouts WHERE project_id = $1 AND status = 'running')) AS stamp
   FROM agents LEFT JOIN pathways USING (project_id) WHERE agents.project_id = $1`;
 
+/** The same for the same content. */
+export function releaseIdOf(secrets: SecretFields, release: AgentRelease): string {
+  return secrets.digest(canonicalJson(release));
+}
+
 export function releaseStore(database: Queryable, secrets: SecretFields): ReleaseStore {
   return {
     async keep(projectId, release) {
-      const id = secrets.digest(canonicalJson(release));
+      const id = releaseIdOf(secrets, release);
       const [known] = await database.query(
         `SELECT id FROM agent_releases
          WHERE project_id = $1 AND id = $2 AND kept_at > now() - interval '${NOTED_EVERY_HOURS} hours'`,
