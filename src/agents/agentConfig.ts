@@ -83,7 +83,13 @@ const criterion = z.strictObject({
 });
 
 const postEvaluationConfig = z
-  .strictObject({ criteria: z.array(criterion).min(1).max(50) })
+  .strictObject({
+    criteria: z
+      .array(criterion)
+      .min(1)
+      .max(50)
+      .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'must have unique names'),
+  })
   .describe(
     'The model evaluates each ended session by these criteria; the result is in the history and in session.finalized.',
   );

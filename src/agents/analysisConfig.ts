@@ -9,6 +9,8 @@ const MAX_DISPOSITIONS = 50;
 const MAX_DATA_PROPERTIES = 50;
 /** The model reads the schema with each session. */
 const MAX_SCHEMA_CHARACTERS = 20_000;
+/** Keywords by which an object may have properties beside those of `properties`. */
+const OPENING = ['patternProperties', '$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 const disposition = z.strictObject({
   value: text(1, 64).describe('Its name in results, lists and filters.').meta({ example: 'booked' }),
@@ -31,7 +33,15 @@ const dataSchema = jsonObjectSchema
   .refine(
     (schema) => JSON.stringify(schema).length <= MAX_SCHEMA_CHARACTERS,
     `{field} must have at most ${MAX_SCHEMA_CHARACTERS} characters as JSON`,
-  );
+  )
+  .superRefine((schema, context) => {
+    const name = undeclaredIn(schema);
+    if (name !== undefined)
+      context.addIssue({
+        code: 'custom',
+        message: `{field} requires ${name}, which is none of its properties`,
+      });
+  });
 
 export const analysisConfig = z
   .strictObject({
@@ -64,6 +74,23 @@ export const analysisConfig = z
     'What the model says of each ended session: in its history, its call and in session.finalized, with `postEvaluationConfig` in one request where both have the same model.',
   );
 export type AnalysisConfig = z.infer<typeof analysisConfig>;
+
+/**
+ * Finds a required property that its object does not have: no answer of a model would fit. Objects that take properties
+ * by other keywords than `properties` are left out.
+ */
+function undeclaredIn(schema: unknown): string | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined;
+  const { properties, required, items, additionalProperties }: Readonly<Record<string, unknown>> = {
+    ...schema,
+  };
+  const members = typeof properties === 'object' && properties !== null ? properties : {};
+  const isOpen = Boolean(additionalProperties) || OPENING.some((keyword) => keyword in schema);
+  const missing =
+    Array.isArray(required) && !isOpen ? required.find((name) => !(name in members)) : undefined;
+  if (missing !== undefined) return String(missing);
+  return [...Object.values(members), items].map(undeclaredIn).find((name) => name !== undefined);
+}
 
 /**
  * Checks the schema of the data, which may take seconds: never in a transaction.

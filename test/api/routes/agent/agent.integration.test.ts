@@ -152,6 +152,29 @@ describe('The agent', () => {
     ],
     ['postSessionWebhook', { url: 'https://example.com', retries: 1 }, '/postSessionWebhook/retries'],
     ['postEvaluationConfig', { criteria: [] }, '/postEvaluationConfig/criteria'],
+    [
+      'postEvaluationConfig',
+      {
+        criteria: [
+          { name: 'kind', description: 'a' },
+          { name: 'kind', description: 'b', type: 'score' },
+        ],
+      },
+      '/postEvaluationConfig/criteria',
+    ],
+    ['analysis', { data: { type: 'object', properties: { day: {} }, required: ['date'] } }, '/analysis/data'],
+    [
+      'analysis',
+      {
+        data: {
+          type: 'object',
+          properties: {
+            guests: { type: 'array', items: { type: 'object', properties: {}, required: ['name'] } },
+          },
+        },
+      },
+      '/analysis/data',
+    ],
     ['beforeStartConfig', { url: 'https://example.com', timeoutMs: 15_001 }, '/beforeStartConfig/timeoutMs'],
     ['disclosures', [{ id: 'who', text: 'Me.', direction: 'both' }], '/disclosures/0/withinSeconds'],
     ['disclosures', [DISCLOSURE, DISCLOSURE], '/disclosures'],
