@@ -19,7 +19,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /**
  * Returns the simplest value that a JSON Schema takes: null where it may be null, else the empty or smallest one, with what
- * the schema requires. A pattern is met as far as one of a few texts does; `not` is left out.
+ * the schema requires. A pattern is met as far as one of a few texts does; `not`, `if`, `contains` and `uniqueItems` are
+ * left out.
  */
 export function simplestValue(root: JsonObject): unknown {
   let left = MAX_VALUES;
@@ -75,7 +76,7 @@ export function takes(schema: unknown, value: unknown, root: JsonObject, depth =
 
 /** A schema together with what it refers to and is made of; of alternatives, null or the first one. */
 function combined(schema: unknown, root: JsonObject, depth: number): JsonObject {
-  const { $ref, allOf, anyOf, oneOf, if: condition, then: met, else: unmet, ...own } = recordOf(schema);
+  const { $ref, allOf, anyOf, oneOf, ...own } = recordOf(schema);
   if (depth > MAX_DEPTH) return own;
   const alternatives = [anyOf, oneOf].map((list) => {
     const one = own.type === undefined ? listOf(list).find(isNull) : undefined;
@@ -85,7 +86,6 @@ function combined(schema: unknown, root: JsonObject, depth: number): JsonObject 
     $ref === undefined ? undefined : definitionAt(root, $ref),
     ...listOf(allOf),
     ...alternatives,
-    ...(met === undefined ? [unmet] : [condition, met]),
   ];
   return parts
     .filter((part) => part !== undefined)
@@ -122,19 +122,10 @@ function membersOf(schema: JsonObject): (readonly [name: string, schema: unknown
 }
 
 function itemsOf(schema: JsonObject, simplest: (schema: unknown) => unknown): unknown[] {
-  const { minItems = 0, minContains = 1, contains, items } = schema;
-  const contained = contains === undefined ? 0 : Math.min(Number(minContains), MAX_LENGTH);
-  const first = listOf(schema.prefixItems).slice(0, Number(minItems));
-  const wanted = [...first, ...Array.from({ length: contained }, () => contains)];
-  const rest = Math.max(0, Math.min(Number(minItems), MAX_LENGTH) - wanted.length);
-  const values = [...wanted, ...Array.from({ length: rest }, () => items)].map(simplest);
-  if (schema.uniqueItems !== true) return values;
-  const { enum: choices } = recordOf(items);
-  return values.map((value, index) => {
-    if (Array.isArray(choices)) return choices[index];
-    if (typeof value === 'number') return value + index * Number(recordOf(items).multipleOf ?? 1);
-    return typeof value === 'string' && index > 0 ? `${value}${index}` : value;
-  });
+  const { minItems = 0, prefixItems, items } = schema;
+  const first = listOf(prefixItems);
+  const count = Math.min(Number(minItems), MAX_LENGTH);
+  return Array.from({ length: count }, (_, index) => simplest(first[index] ?? items));
 }
 
 function textsFor({ format, minLength }: JsonObject): string[] {
@@ -183,7 +174,7 @@ function kindOf(schema: JsonObject): unknown {
   if (schema.nullable === true) return undefined;
   if (types.length > 0) return types.includes('null') ? 'null' : types[0];
   if (membersOf(schema).length > 0) return 'object';
-  return 'items' in schema || 'contains' in schema ? 'array' : undefined;
+  return 'items' in schema ? 'array' : undefined;
 }
 
 /** @param reference - A JSON pointer as a fragment, such as `#/$defs/guest`. */
