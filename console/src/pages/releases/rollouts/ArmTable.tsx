@@ -35,9 +35,7 @@ interface ArmTableProps {
 
 /** The metrics of both releases, each with its interval. */
 export function ArmTable({ arms, currency }: ArmTableProps) {
-  const known = ROLLOUT_METRICS.filter((metric) =>
-    arms.some(({ metrics }) => metrics[metric].value !== null),
-  );
+  const known = ROLLOUT_METRICS.filter((metric) => arms.some(({ metrics }) => metrics[metric]?.n));
   if (known.length === 0) return <Text size="sm">{texts.none}</Text>;
   return (
     <>
@@ -87,14 +85,14 @@ export function ArmTable({ arms, currency }: ArmTableProps) {
 
 interface FigureProps {
   readonly metric: RolloutMetric;
-  readonly figure: ArmFigure;
+  readonly figure: ArmFigure | undefined;
   readonly scale: { readonly from: number; readonly to: number };
   readonly currency: string | undefined;
 }
 
 function Figure({ metric, figure, scale, currency }: FigureProps) {
+  if (!figure || figure.value === null) return '–';
   const { value, low, high, n } = figure;
-  if (value === null) return '–';
   const place = (one: number) => `${(100 * (one - scale.from)) / (scale.to - scale.from || 1)}%`;
   return (
     <>
@@ -121,8 +119,8 @@ function Figure({ metric, figure, scale, currency }: FigureProps) {
 }
 
 /** The same scale for both, so that intervals can be compared. */
-function scaleOf(metric: RolloutMetric, figures: readonly ArmFigure[]) {
+function scaleOf(metric: RolloutMetric, figures: readonly (ArmFigure | undefined)[]) {
   if (isShare(metric)) return { from: 0, to: 1 };
-  const ends = figures.flatMap(({ low, value, high }) => [low, value, high]);
+  const ends = figures.flatMap((figure) => (figure ? [figure.low, figure.value, figure.high] : []));
   return { from: 0, to: Math.max(0, ...ends.filter((end) => end !== null)) };
 }

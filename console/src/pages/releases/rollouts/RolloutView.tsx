@@ -67,7 +67,7 @@ interface RolloutViewProps {
 export function RolloutView({ projectId, rolloutId, mayWrite }: RolloutViewProps) {
   const api = useApi();
   const { data: rollout, error } = useQuery(rolloutQuery(api, projectId, rolloutId));
-  const hasCost = rollout?.arms.some(({ metrics }) => metrics.cost.value !== null) ?? false;
+  const hasCost = rollout?.arms.some(({ metrics }) => metrics.cost?.n) ?? false;
   const { data: rates } = useQuery({ ...ratesQuery(api, projectId), enabled: hasCost });
   if (!rollout) return error ? <ErrorPage error={error} /> : null;
   const { release, previousRelease, percent, status, startedAt } = rollout;
