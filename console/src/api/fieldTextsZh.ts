@@ -167,6 +167,8 @@ export const FIELD_PHRASES: readonly Phrase[] = [
   [/^must contain (.+)$/, '必須包含 $1'],
   [/^must match (.+)$/, '必須符合 $1'],
   [/^must be a JSON Schema: (.*)$/, '必須是 JSON Schema：$1'],
+  [/^requires (.+), which is none of its properties$/, '必填 $1，但屬性中沒有它'],
+  [/^must have one rate at most for each prefix$/, '每個字首最多只能有一個費率'],
   [/^must be (.+), not (.+)$/, '必須是{1}，而不是{2}'],
   [/^must be (?:a valid )?(.+)$/, '必須是{1}'],
 ];
