@@ -1,5 +1,6 @@
 import type { Page, PageOf } from '../base/values/page.ts';
 import type { ReleaseName } from '../base/values/releaseName.ts';
+import type { PreparedSession } from '../engine/conversationEngine.ts';
 import type { HistoryEvent, Session } from '../engine/session/session.ts';
 import type { MediaSamples } from '../media/mediaSamples.ts';
 import type { RecordingPeaks } from '../media/recording/peaks.ts';
@@ -68,12 +69,14 @@ export interface CallStore {
   /** Claims a queued call for a node. @returns Undefined when the call is no longer queued. */
   claim(id: string, nodeId: string): Promise<Call | undefined>;
   /**
-   * Queues a scheduled call.
+   * Queues a scheduled call, with its disclosures and on its release.
+   *
+   * @param session - Its session on that release; undefined leaves the stored one as it is.
    *
    * @returns The queued call; undefined when it is scheduled no longer.
    * @throws {CallwayError} 409 `number_already_queued` when the project has another live outbound call to the number.
    */
-  queueScheduled(call: Pick<Call, 'id' | 'toNumber'>, at: string): Promise<Call | undefined>;
+  queueScheduled(call: Call, at: string, session?: PreparedSession): Promise<Call | undefined>;
   /**
    * Schedules a waiting call for a later time.
    *

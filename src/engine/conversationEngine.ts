@@ -37,6 +37,8 @@ export interface ConversationEngine {
    * transaction, together with the call or with the idempotent response.
    */
   prepare(session: NewSession): Promise<PreparedSession>;
+  /** Prepares a stored session that has had no turn anew, on the release of now. It is counted already. */
+  prepareAgain(session: NewSession): Promise<PreparedSession>;
   /** @throws {CallwayError} 400 `session_id_in_use` */
   create(session: NewSession): Promise<Session>;
   /**

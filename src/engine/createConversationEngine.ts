@@ -111,6 +111,10 @@ class Engine implements ConversationEngine {
     return this.#newSession(wanted, await this.#admit(wanted));
   }
 
+  async prepareAgain(wanted: NewSession): Promise<PreparedSession> {
+    return this.#newSession(wanted, await this.#releaseFor(wanted));
+  }
+
   async create(wanted: NewSession): Promise<Session> {
     const { session, started } = await this.prepare(wanted);
     await this.#deps.sessions.insert(session, started);
@@ -346,18 +350,25 @@ class Engine implements ConversationEngine {
   /** Counts a new session. @returns The release that it runs on. */
   async #admit(wanted: NewSession, requested: NewSession['variables'] = {}): Promise<CurrentRelease> {
     const { usage } = this.#deps;
-    const { projectId, sessionId, channel, customerNumber } = wanted;
-    const person = customerOf({ ...requested, ...wanted.variables }, customerNumber) ?? sessionId;
-    const { standIns, countsUsage } = sessionPolicy(wanted);
-    const current = standIns
-      ? this.#release(projectId, standIns.releaseId).then((release) => ({
-          release,
-          releaseId: standIns.releaseId,
-        }))
-      : this.#currentRelease(wanted, person);
-    await Promise.all([current, countsUsage && usage.admit(projectId)]);
+    const { projectId, channel } = wanted;
+    const { countsUsage } = sessionPolicy(wanted);
+    const [current] = await Promise.all([
+      this.#releaseFor(wanted, requested),
+      countsUsage && usage.admit(projectId),
+    ]);
     if (countsUsage && channel !== 'phone') usage.add(projectId, { chats: 1 });
-    return await current;
+    return current;
+  }
+
+  async #releaseFor(wanted: NewSession, requested: NewSession['variables'] = {}): Promise<CurrentRelease> {
+    const { projectId, sessionId, customerNumber } = wanted;
+    const { standIns } = sessionPolicy(wanted);
+    if (standIns) {
+      const { releaseId } = standIns;
+      return { release: await this.#release(projectId, releaseId), releaseId };
+    }
+    const person = customerOf({ ...requested, ...wanted.variables }, customerNumber) ?? sessionId;
+    return await this.#currentRelease(wanted, person);
   }
 
   #newSession(wanted: NewSession, { release, releaseId }: CurrentRelease): PreparedSession {

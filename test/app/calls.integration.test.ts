@@ -321,6 +321,20 @@ describe('A scheduled call', () => {
     ]);
   });
 
+  test('is placed on the release that is live when it is due', async () => {
+    const project = await makeProject();
+    const publish = async () => expect((await project.api('POST', '/agent/publish')).status).toBe(200);
+    const read = async () => (await project.api('GET', `/calls/${body.callId}`)).body;
+    await publish();
+    const { body } = await call(project, { notBefore: inMs(2_000), dynamicVariables: { name: 'Ada' } });
+    expect((await read()).release).toBe(1);
+    await publish();
+    await expect.poll(async () => (await read()).status, { timeout: 20_000 }).not.toBe('scheduled');
+    expect((await read()).release).toBe(2);
+    const { body: session } = await project.api('GET', `/session-history/${body.sessionId}`);
+    expect([session.release, session.variables?.name]).toEqual([2, 'Ada']);
+  });
+
   test('is refused over the quota of scheduled calls', async () => {
     const project = await makeProject();
     await nodes.first.api('PATCH', project.path, { body: { quotas: { scheduledCalls: 1 } } });

@@ -95,6 +95,7 @@ export function createFakeEngine(): FakeEngine {
         agent: newAgentConfig('Agent'),
       };
     },
+    prepareAgain: (wanted) => fake.prepare(wanted),
     insert(session) {
       if (sessions.has(session.sessionId)) throw invalid('session_id_in_use', 'A live session has this id');
       const wanted = preparedFor.get(session);

@@ -110,6 +110,7 @@ export function buildCalls(
   const nodeDeps: CallSweeperDeps & NodeRegistrationDeps & DueCallsDeps = {
     ...gate,
     calls,
+    conversations,
     limiter,
     liveEvents,
     recordings,

@@ -1,5 +1,7 @@
+import { dueDisclosures } from '../../agents/disclosures.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { Again, LeasedWork } from '../../work/work.ts';
 import type { WorkKind } from '../../work/worker.ts';
@@ -21,6 +23,7 @@ const MAX_RUNNING = 50;
 
 export interface DueCallsDeps extends PlacementDeps {
   readonly calls: Pick<CallStore, 'find' | 'queueScheduled' | 'postpone'>;
+  readonly conversations: Pick<ConversationEngine, 'prepareAgain'>;
   readonly callingRules: CallingRulesOf;
   readonly limiter: Pick<CallLimiter, 'admitOrder'>;
   readonly finisher: CallFinisher;
@@ -43,7 +46,10 @@ export function dueCallsWork(deps: DueCallsDeps, rows: LeasedWork): WorkKind {
   };
 }
 
-/** Locks its number, counts it in the project's limits, and queues it, as a call that is placed at once. */
+/**
+ * Locks its number, counts it in the project's limits, and queues it, as a call that is placed at once: on the release that
+ * its person gets now.
+ */
 async function place(deps: DueCallsDeps, call: Call): Promise<Again | undefined> {
   const { lock, clock } = deps;
   const { projectId, toNumber, id } = call;
@@ -53,7 +59,8 @@ async function place(deps: DueCallsDeps, call: Call): Promise<Again | undefined>
   let queued: Call | undefined;
   try {
     await deps.limiter.admitOrder(projectId, toNumber);
-    queued = await deps.calls.queueScheduled(call, new Date(clock.now()).toISOString());
+    const { current, session } = await onCurrentRelease(deps, call);
+    queued = await deps.calls.queueScheduled(current, new Date(clock.now()).toISOString(), session);
   } catch (error) {
     await releaseLock(deps, call);
     return await refuse(deps, call, error);
@@ -63,6 +70,27 @@ async function place(deps: DueCallsDeps, call: Call): Promise<Again | undefined>
     await announceQueued(deps, queued);
   } else await releaseLock(deps, call); // canceled meanwhile
   return undefined;
+}
+
+/** One that was ordered on the working copy stays on it. */
+async function onCurrentRelease({ conversations }: DueCallsDeps, call: Call) {
+  const { projectId, sessionId, id, toNumber, settings } = call;
+  if (call.release === null) return { current: call, session: undefined };
+  const session = await conversations.prepareAgain({
+    projectId,
+    sessionId,
+    channel: 'phone',
+    callId: id,
+    customerNumber: toNumber,
+    variables: settings.dynamicVariables ?? undefined,
+  });
+  const { disclosures } = session.agent;
+  const current: Call = {
+    ...call,
+    release: session.session.release,
+    disclosures: settings.media ? [] : dueDisclosures(disclosures, 'outbound'),
+  };
+  return { current, session };
 }
 
 /** Ends a call that may not be placed; one that may be soon is tried again. */

@@ -5,8 +5,10 @@ import type { Call } from '../../../src/calls/call.ts';
 import type { CallingRules } from '../../../src/calls/numbers/doNotCall.ts';
 import type { CallEnd, CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
 import { type DueCallsDeps, dueCallsWork } from '../../../src/calls/setup/dueCalls.ts';
+import type { ConversationEngine } from '../../../src/engine/conversationEngine.ts';
 import type { LeasedWork } from '../../../src/work/work.ts';
 import { Worker } from '../../../src/work/worker.ts';
+import { createFakeEngine } from '../../support/fakeEngine.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
@@ -37,9 +39,9 @@ const deps = (): DueCallsDeps => ({
   clock,
   calls: {
     find: async () => stored,
-    async queueScheduled() {
+    async queueScheduled(call) {
       if (stored.status !== 'scheduled') return undefined;
-      stored = { ...stored, status: 'queued' };
+      stored = { ...call, status: 'queued' };
       return stored;
     },
     async postpone(_id, _node, notBefore) {
@@ -47,6 +49,7 @@ const deps = (): DueCallsDeps => ({
       dueAtMs = Date.parse(notBefore);
     },
   },
+  conversations: unused<ConversationEngine>('conversations'),
   callingRules: async () => rules,
   lock: {
     async acquire(_project, _number, callId) {
@@ -109,6 +112,22 @@ test('A scheduled call is queued when it is due, and not before', async () => {
   expect([stored.status, holder]).toEqual(['scheduled', undefined]);
   await after(1);
   expect([stored.status, holder, queue]).toEqual(['queued', stored.id, [stored.id]]);
+});
+
+test('A call owes the disclosures of the release that it is placed on, not of that on which it was ordered', async () => {
+  stored = { ...stored, release: 1, disclosures: [{ id: 'old', withinSeconds: 5, machines: true }] };
+  const disclosures = [{ id: 'new', text: 'Hello', withinSeconds: 9, direction: 'outbound' as const }];
+  const engine = createFakeEngine();
+  await after(DUE_MS, {
+    conversations: {
+      async prepareAgain(wanted) {
+        const prepared = await engine.prepare(wanted);
+        const { agent, session } = prepared;
+        return { ...prepared, session: { ...session, release: 2 }, agent: { ...agent, disclosures } };
+      },
+    },
+  });
+  expect(stored).toMatchObject({ release: 2, disclosures: [{ id: 'new', withinSeconds: 9 }] });
 });
 
 test.each([

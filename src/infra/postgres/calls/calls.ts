@@ -3,6 +3,7 @@ import { isUuid } from '../../../base/values/ids.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import type { Call, CallChange } from '../../../calls/call.ts';
 import type { CallStore } from '../../../calls/callStore.ts';
+import type { PreparedSession } from '../../../engine/conversationEngine.ts';
 import type { MediaSamples } from '../../../media/mediaSamples.ts';
 import type { RecordingPeaks } from '../../../media/recording/peaks.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
@@ -80,7 +81,8 @@ function callRecords(
         id,
         nodeId,
       ]),
-    queueScheduled: (call, at) => orQueued(one(QUEUE_SCHEDULED, [call.id, at]), call),
+    queueScheduled: (call, at, session) =>
+      orQueued(one(QUEUE_SCHEDULED, queueParameters(call, at, session)), call),
     async postpone(id, nodeId, notBefore) {
       await database.query(POSTPONE, [id, nodeId, notBefore]);
     },
@@ -205,9 +207,34 @@ const updateTo = (set: string): string => `
   )
   SELECT ${callSelection()} FROM changed`;
 
+const queueParameters = (
+  { id, release, disclosures }: Call,
+  at: string,
+  prepared: PreparedSession | undefined,
+): Parameter[] => [
+  id,
+  at,
+  release,
+  storableJson(disclosures),
+  prepared?.session.releaseId ?? null,
+  prepared?.session.pathwayId ?? null,
+  prepared?.session.idleMinutes ?? null,
+  storableJson(prepared?.started.data ?? null),
+];
+
 const QUEUE_SCHEDULED = `
   WITH queued AS (
-    UPDATE calls SET status = 'queued' WHERE id = $1 AND status = 'scheduled' RETURNING *
+    UPDATE calls SET status = 'queued', release = $3, disclosures = $4::json
+    WHERE id = $1 AND status = 'scheduled' RETURNING *
+  ), renewed AS (
+    UPDATE sessions SET release = $3, release_id = $5, pathway_id = $6, idle_minutes = $7
+    FROM queued WHERE sessions.instance_id = queued.instance_id AND turn = 0 AND $5::text IS NOT NULL
+    RETURNING sessions.instance_id
+  ), history AS (
+    UPDATE session_history SET release = $3 FROM renewed WHERE session_history.instance_id = renewed.instance_id
+  ), started AS (
+    UPDATE session_events SET data = $8::json FROM renewed
+    WHERE session_events.instance_id = renewed.instance_id AND type = 'session_started'
   ), happened AS (
     INSERT INTO session_events (instance_id, type, at, data)
     SELECT instance_id, 'call_status', $2::timestamptz, '{"status":"queued"}'::json FROM queued
