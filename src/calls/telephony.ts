@@ -145,8 +145,8 @@ export interface LegEnd {
  *
  * Outcomes before the answer are: `lost` when it is unknown whether the phone still rings; `unreachable` for no
  * response within the trunk's time, no route to the host, or 408 without ringing; `no_answer` for the ring timeout, 408
- * after ringing and 480; `declined` for 603, 607 and 608; `busy` for 486 and 600; `invalid_number` for 404, 484 and
- * 604; `rejected` for other 3xx, 4xx and 6xx; `trunk_error` for 5xx, for 401 and 407 that our password does not
+ * after ringing and 480; `declined` for 603, 607 and 608; `busy` for 486 and 600; `invalid_number` for 404, 410, 484
+ * and 604; `rejected` for other 3xx, 4xx and 6xx; `trunk_error` for 5xx, for 401 and 407 that our password does not
  * satisfy, and for failures on our side.
  */
 export type LegOutcome =

@@ -17,6 +17,8 @@ const OUTCOME_OF_STATUS: Readonly<Record<number, LegOutcome>> = {
   401: 'trunk_error',
   407: 'trunk_error',
   404: 'invalid_number',
+  // Gone for good. @see RFC 3261 section 21.4.11
+  410: 'invalid_number',
   484: 'invalid_number',
   604: 'invalid_number',
   480: 'no_answer',

@@ -39,6 +39,7 @@ const cases: [status: string, end: LegEnd, extra?: string[], first?: string][] =
   ['607 Unwanted', { outcome: 'declined', sip: { code: 607, reason: 'Unwanted' }, q850Cause: 21 }],
   ['608 Rejected', { outcome: 'declined', sip: { code: 608, reason: 'Rejected' }, q850Cause: 21 }],
   ['404 Not Found', { outcome: 'invalid_number', sip: { code: 404, reason: 'Not Found' }, q850Cause: 1 }],
+  ['410 Gone', { outcome: 'invalid_number', sip: { code: 410, reason: 'Gone' }, q850Cause: 22 }],
   [
     '484 Address Incomplete',
     { outcome: 'invalid_number', sip: { code: 484, reason: 'Address Incomplete' }, q850Cause: 28 },
