@@ -96,6 +96,7 @@ export function buildCalls(
     calls,
     finisher,
     limiter,
+    callingRules: storage.stores.doNotCall.rulesFor,
     sessions,
     hasMedia: async (projectId, mediaId) =>
       (await storage.stores.mediaFiles.find(projectId, mediaId)) !== undefined,

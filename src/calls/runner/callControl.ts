@@ -10,7 +10,9 @@ import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { CallRequestName, CallRequestTypes, ReadingName } from '../nodes/callRequest.ts';
 import type { CallRequests } from '../nodes/callRequests.ts';
 import type { NodeBus } from '../nodes/nodeBus.ts';
+import type { CallingRulesOf } from '../numbers/doNotCall.ts';
 import type { Participant } from '../participants/participant.ts';
+import { isListed, refusedOrder } from '../setup/callingGate.ts';
 import type { CallSessions } from '../setup/callSessions.ts';
 import { notListed, requireSensible, transferInProgress } from '../transfer/transferPlan.ts';
 import { requireTransferTargets } from '../transfer/transferTarget.ts';
@@ -31,6 +33,7 @@ export interface CallControlDeps {
   readonly calls: Pick<CallStore, 'find' | 'requestHangup' | 'mediaSamples'>;
   readonly finisher: CallFinisher;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
+  readonly callingRules: CallingRulesOf;
   readonly sessions: CallSessions;
   /** Returns true when the project has this trunk. */
   readonly hasTrunk: (projectId: string, trunkId: string) => Promise<boolean>;
@@ -83,7 +86,8 @@ export class CallControl {
    *
    * @param request - The request, whose targets are numbers or `sip:` URIs.
    * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, `invalid_transfer`, `unknown_media`,
-   *   `unknown_trunk`, 422 `destination_not_allowed`, 409 `call_not_in_progress`, `transfer_in_progress`, 503 `call_unavailable`
+   *   `unknown_trunk`, 422 `destination_not_allowed`, `do_not_call`, 409 `call_not_in_progress`, `transfer_in_progress`, 503
+   *   `call_unavailable`
    */
   async transfer(projectId: string, callId: string, request: TransferInput): Promise<Call> {
     const { to: single, targets: several, ...options } = request;
@@ -101,8 +105,8 @@ export class CallControl {
    * Adds a person to a call.
    *
    * @param given - A number, or a `sip:` URI.
-   * @throws {CallwayError} 400 `invalid_transfer_target`, `unknown_trunk`, 422 `destination_not_allowed`, or as
-   *   {@link CallControl.ask}
+   * @throws {CallwayError} 400 `invalid_transfer_target`, `unknown_trunk`, 422 `destination_not_allowed`, `do_not_call`, or
+   *   as {@link CallControl.ask}
    */
   async addParticipant(projectId: string, callId: string, given: TransferTarget): Promise<Participant> {
     const targets = requireTransferTargets({ to: given });
@@ -163,11 +167,13 @@ export class CallControl {
 
   /** @returns The targets, with the trunks of the agent's `transferTargets`. */
   async #requireAllowed(call: Call, targets: readonly TransferTarget[]): Promise<readonly TransferTarget[]> {
-    const { limiter, sessions, hasTrunk } = this.#deps;
+    const { limiter, callingRules, sessions, hasTrunk } = this.#deps;
     const allowed = await sessions.transferTargets(call);
     const checked: TransferTarget[] = [];
     for (const target of targets) {
       await limiter.requireAllowedDestination(call.projectId, target.to);
+      if (await isListed(callingRules, call.projectId, target.to))
+        throw refusedOrder(target.to, { reason: 'do_not_call' });
       const { trunkId } = target;
       if (trunkId !== undefined && !(await hasTrunk(call.projectId, trunkId))) throw unknownTrunk(trunkId);
       const listed = allowedTarget(allowed, target);

@@ -17,6 +17,8 @@ const TRUNK_ID = '00000000-0000-4000-8000-000000000002';
 const SAMPLES = { intervalMs: 5000 } as never;
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
+const LISTED = '+886223456799';
+
 /** @param targets - The agent's `transferTargets`. */
 function control(
   status: CallStatus,
@@ -46,6 +48,7 @@ function control(
         if (to === FORBIDDEN) throw new CallwayError('unprocessable', 'destination_not_allowed', 'no');
       },
     },
+    callingRules: async (_project, number) => ({ isListed: number === LISTED, callingHours: null }),
     sessions: unused<CallSessions>('sessions', { transferTargets: async () => targets }),
     hasMedia: async (_project, id) => id === MEDIA_ID,
     hasTrunk: async (_project, id) => id === TRUNK_ID,
@@ -87,6 +90,7 @@ test('A participant is called over the trunk that is named, if the project has i
 test.each([
   ['no number', 'in_progress', null, 'nobody', 'invalid_transfer_target'],
   ['a forbidden destination', 'in_progress', null, FORBIDDEN, 'destination_not_allowed'],
+  ['a number on a do-not-call list', 'in_progress', null, LISTED, 'do_not_call'],
   ['none of the agent’s transferTargets', 'in_progress', ['+886223456789'], TO, 'destination_not_allowed'],
   ['a call that rings', 'ringing', null, TO, 'call_not_in_progress'],
   ['a call that has ended', 'completed', null, TO, 'call_not_in_progress'],

@@ -69,7 +69,7 @@ function listRoutes(
     create: {
       access,
       summary: 'Add numbers that are not called',
-      description: `To the list of ${whose}. ${FILES} Orders to them are 422 \`do_not_call\`, and calls that wait end as \`canceled\` with \`endReason\` \`do_not_call\`; a call in progress goes on. A transfer to one fails, and so does adding it as a participant.`,
+      description: `To the list of ${whose}. ${FILES} Orders to them are 422 \`do_not_call\`, and calls that wait end as \`canceled\` with \`endReason\` \`do_not_call\`; a call in progress goes on. A transfer to one, and adding it as a participant, is 422 \`do_not_call\`; one that the agent or a peer asks for fails.`,
       body: doNotCallInput,
       schema: doNotCallAdded,
       form: { schema: importStarted, run: (post) => startImport(deps, post, null) },

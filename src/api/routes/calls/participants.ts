@@ -53,7 +53,7 @@ function addRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Add a person to a call',
-          `Dials them over the trunks of the call's number, which they see, within the call's ring timeout and the project's limits: 422 \`destination_not_allowed\`. From their answer on, each person in the call hears all others, and the agent hears all of them. The recording has the caller left and all others right. They leave with the caller. The events \`participant.joined\` and \`participant.left\`, and the history's \`participant\`, tell how it went. At most ${MAX_PARTICIPANTS} at a time, 409 \`too_many_participants\`. ${NOT_IN_PROGRESS}`,
+          `Dials them over the trunks of the call's number, which they see, within the call's ring timeout and the project's limits: 422 \`destination_not_allowed\`, or \`do_not_call\` for a listed number. From their answer on, each person in the call hears all others, and the agent hears all of them. The recording has the caller left and all others right. They leave with the caller. The events \`participant.joined\` and \`participant.left\`, and the history's \`participant\`, tell how it went. At most ${MAX_PARTICIPANTS} at a time, 409 \`too_many_participants\`. ${NOT_IN_PROGRESS}`,
         ),
         params: callParams,
         body: newParticipant,
