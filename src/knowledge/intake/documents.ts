@@ -33,10 +33,11 @@ export interface Documents {
   /**
    * Stores an upload as a stream.
    *
+   * @param part - The part of the form that has the file, which errors name.
    * @param maxBytes - Its largest size; default that of a document.
    * @throws {CallwayError} 413 `file_too_large`, or 400 as {@link createTypeDetector} says; then nothing is stored.
    */
-  receive(source: Readable, fileName: string, maxBytes?: number): Promise<ReceivedDocument>;
+  receive(source: Readable, fileName: string, part: string, maxBytes?: number): Promise<ReceivedDocument>;
   /** Removes an upload. Never fails; logs instead. */
   discard(fileKey: string): Promise<void>;
   /** Tells a worker that a dataset's ingestion is due. */
@@ -58,9 +59,9 @@ export function createDocuments(deps: DocumentsDeps): Documents {
     await work.catch((error: unknown) => onError(error, message));
   };
   return {
-    async receive(source, fileName, maxBytes = deps.maxBytes) {
+    async receive(source, fileName, part, maxBytes = deps.maxBytes) {
       const fileKey = deps.makeId();
-      const detector = createTypeDetector(fileName);
+      const detector = createTypeDetector(fileName, part);
       const hash = createHash('sha256');
       let bytes = 0;
       const inspected = async function* (): AsyncGenerator<Buffer> {

@@ -42,8 +42,11 @@ const CARRY_BYTES = 64;
 /** Types that only a program makes: a name that claims one without its content is a mistake. */
 const BINARY_TYPES: readonly DocumentType[] = ['pdf', 'docx', 'pptx', 'xlsx'];
 
-export function createTypeDetector(fileName: string): TypeDetector {
-  const seen = { head: Buffer.alloc(0), lengthBytes: 0, zipEndAt: -1, parts: new Set<string>() };
+/** @param part - The part of the form that has the file: errors name it, and their codes begin with it. */
+export function createTypeDetector(fileName: string, part: string): TypeDetector {
+  const refusal = (fault: string, message: string) =>
+    invalid(`${part}_${fault}`, message, [{ path: `/${part}`, message }]);
+  const seen = { refusal, head: Buffer.alloc(0), lengthBytes: 0, zipEndAt: -1, parts: new Set<string>() };
   let carry: Buffer = Buffer.alloc(0);
 
   const scanContainer = (bytes: Buffer) => {
@@ -69,7 +72,7 @@ export function createTypeDetector(fileName: string): TypeDetector {
       const claimed = typeOfName(fileName);
       if (claimed && claimed !== type && BINARY_TYPES.includes(claimed)) {
         throw refusal(
-          'dataset_type_mismatch',
+          'type_mismatch',
           `The file is named like ${TYPE_NAMES[claimed]}, but holds ${TYPE_NAMES[type]}`,
         );
       }
@@ -79,6 +82,7 @@ export function createTypeDetector(fileName: string): TypeDetector {
 }
 
 interface Seen {
+  readonly refusal: (fault: string, message: string) => CallwayError;
   readonly head: Buffer;
   readonly lengthBytes: number;
   readonly zipEndAt: number;
@@ -86,35 +90,29 @@ interface Seen {
 }
 
 function contentType(seen: Seen, fileName: string): DocumentType {
-  const { head, lengthBytes } = seen;
-  if (lengthBytes === 0) throw refusal('dataset_empty', 'The file is empty');
+  const { refusal, head, lengthBytes } = seen;
+  if (lengthBytes === 0) throw refusal('empty', 'The file is empty');
   const claimed = typeOfName(fileName);
   if (isPdf(head, claimed)) return 'pdf';
   if (startsWith(head, ZIP_SIGNATURE)) return officeType(seen);
   if (startsWith(head, COMPOUND_SIGNATURE)) {
     throw seen.parts.has('encrypted')
-      ? refusal('dataset_encrypted', 'The file is protected by a password; save it without one')
-      : refusal(
-          'dataset_type_unsupported',
-          'The file has an old Office format; save it as DOCX, PPTX or XLSX',
-        );
+      ? refusal('encrypted', 'The file is protected by a password; save it without one')
+      : refusal('type_unsupported', 'The file has an old Office format; save it as DOCX, PPTX or XLSX');
   }
   if (startsWith(head, RICH_TEXT_SIGNATURE)) {
-    throw refusal(
-      'dataset_type_unsupported',
-      'The file is Rich Text (RTF), which is not read; save it as DOCX',
-    );
+    throw refusal('type_unsupported', 'The file is Rich Text (RTF), which is not read; save it as DOCX');
   }
   const kind = kindOfText(head, claimed);
   if (kind) return kind;
   if (claimed && !BINARY_TYPES.includes(claimed)) {
     throw refusal(
-      'dataset_encoding_unknown',
+      'encoding_unknown',
       `The file is named like ${TYPE_NAMES[claimed]}, but holds bytes that no text has; if it is one, save it as UTF-8`,
     );
   }
   throw refusal(
-    'dataset_type_unsupported',
+    'type_unsupported',
     'The file is of no supported type; send PDF, DOCX, PPTX, XLSX, HTML, mail (EML), Markdown, CSV, JSON or plain text',
   );
 }
@@ -127,22 +125,19 @@ function isPdf(head: Buffer, claimed: DocumentType | undefined): boolean {
   return isFirst || claimed === undefined || claimed === 'pdf' || kindOfText(head, claimed) === undefined;
 }
 
-function officeType({ parts, zipEndAt, lengthBytes }: Seen): DocumentType {
+function officeType({ refusal, parts, zipEndAt, lengthBytes }: Seen): DocumentType {
   if (zipEndAt < 0 || zipEndAt < lengthBytes - MAX_ZIP_END_BYTES) {
-    throw refusal('dataset_truncated', 'The file is cut off: its end is missing; upload it again');
+    throw refusal('truncated', 'The file is cut off: its end is missing; upload it again');
   }
   if (parts.has('other')) {
     throw refusal(
-      'dataset_type_unsupported',
+      'type_unsupported',
       'The file has a format of Office or OpenDocument that is not read; save it as DOCX, PPTX or XLSX',
     );
   }
   const found = OFFICE_PARTS.find(([name]) => parts.has(name))?.[0];
   if (found) return found;
-  throw refusal(
-    'dataset_type_unsupported',
-    'The file is an archive, but no DOCX, PPTX or XLSX; send its files',
-  );
+  throw refusal('type_unsupported', 'The file is an archive, but no DOCX, PPTX or XLSX; send its files');
 }
 
 function isContainer(head: Buffer): boolean {
@@ -151,8 +146,4 @@ function isContainer(head: Buffer): boolean {
 
 function startsWith(bytes: Buffer, mark: Buffer): boolean {
   return bytes.subarray(0, mark.length).equals(mark);
-}
-
-function refusal(code: string, message: string): CallwayError {
-  return invalid(code, message, [{ path: '/dataset', message }]);
 }

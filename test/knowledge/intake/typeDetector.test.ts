@@ -7,7 +7,7 @@ import { archive, makeCompoundFile, makeDocx, makePdf, makePptx, makeXlsx } from
 /** Pushes the bytes in chunks of this size. */
 function typeOf(name: string, content: Uint8Array | string, pieceBytes = 7): DocumentType {
   const bytes = Buffer.from(content);
-  const detector = createTypeDetector(name);
+  const detector = createTypeDetector(name, 'dataset');
   for (let at = 0; at < bytes.length; at += pieceBytes) detector.push(bytes.subarray(at, at + pieceBytes));
   return detector.type();
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { requireQuota } from '../../../agents/accounts/quotas.ts';
-import { invalid, notFound } from '../../../base/errors.ts';
+import { CallwayError, invalid, notFound } from '../../../base/errors.ts';
 import { zodDetails } from '../../../base/validation.ts';
 import { mapPage } from '../../../base/values/page.ts';
 import { requireCampaign } from '../../../campaigns/campaigns.ts';
@@ -180,7 +180,13 @@ export async function startImport(
     FILE_PART,
     async (part) => {
       const name = cleanFileName(part.filename, 'contacts');
-      return { name, document: await documents.receive(part.file, name, deps.settings.maxImportBytes) };
+      const { maxImportBytes } = deps.settings;
+      const document = await documents
+        .receive(part.file, name, FILE_PART, maxImportBytes)
+        .catch((error: unknown) => {
+          throw isOfNoType(error) ? noTable() : error;
+        });
+      return { name, document };
     },
     ({ document }) => documents.discard(document.fileKey),
   );
@@ -227,7 +233,17 @@ function tableType({ name, document }: { name: string; document: ReceivedDocumen
   const isText = !['pdf', 'docx', 'pptx', 'xlsx'].includes(type);
   if (type === 'xlsx') return 'xlsx';
   if (type === 'csv' || type === 'text' || (isText && /\.(?:csv|tsv|txt)$/i.test(name))) return 'csv';
-  throw invalid('unsupported_file', 'Send a table: CSV or XLSX');
+  throw noTable();
+}
+
+/** A document of a type that is not read at all is no table either. */
+function isOfNoType(error: unknown): boolean {
+  return error instanceof CallwayError && error.code === `${FILE_PART}_type_unsupported`;
+}
+
+function noTable(): CallwayError {
+  const message = 'Send a table: CSV or XLSX';
+  return invalid('unsupported_file', message, [{ path: `/${FILE_PART}`, message }]);
 }
 
 /** @throws {CallwayError} 400 `invalid_mapping` */

@@ -112,7 +112,7 @@ async function receive(deps: HttpDeps, request: FastifyRequest): Promise<Upload>
     FILE_PART,
     async (part) => {
       const name = cleanFileName(part.filename, 'dataset');
-      return { name, document: await documents.receive(part.file, name) };
+      return { name, document: await documents.receive(part.file, name, FILE_PART) };
     },
     ({ document }) => documents.discard(document.fileKey),
   );

@@ -195,6 +195,17 @@ test.each<[string, string | Uint8Array, string, unknown, number, string]>([
   expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code]);
 });
 
+test.each<[string, string | Uint8Array, string, string]>([
+  ['is empty', '', 'list.csv', 'file_empty'],
+  ['has bytes that no text has', Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8), 'list.csv', 'file_encoding_unknown'],
+  ['is named like a workbook', 'Phone\n1\n', 'list.xlsx', 'file_type_mismatch'],
+  ['is a picture', Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 13), 'list.png', 'unsupported_file'],
+])('A file of contacts that %s is refused by the name of its part', async (_, content, name, code) => {
+  const one = await draft();
+  const response = await one.send(content, name);
+  expect(await response.json()).toMatchObject({ code, details: [{ path: '/file' }] });
+});
+
 test.each([
   ['{"toNumber":"Phone","x":"y"}', '/mapping/x', 'x is not a known field'],
   ['{"externalId":"Id"}', '/mapping/toNumber', 'toNumber is required and must be a string'],
