@@ -1,7 +1,5 @@
 import { MINUTE_MS } from '../base/values/clock.ts';
-
-/** Calls are placed 1 % slower than asked for, so that no minute has more even when a late call is made up for. */
-const SPACING = 1.01;
+import { CALL_SPACING } from '../calls/trunks/trunkSlots.ts';
 
 /**
  * Returns when the call after this one may be placed. A late call does not delay the next ones, but at most one missed call
@@ -11,6 +9,6 @@ const SPACING = 1.01;
  * @param nowMs - When it is placed, at that time or later. All times in milliseconds since the Unix epoch.
  */
 export function nextSlotMs(pacedAtMs: number | null, nowMs: number, callsPerMinute: number): number {
-  const spacingMs = (MINUTE_MS / callsPerMinute) * SPACING;
+  const spacingMs = (MINUTE_MS / callsPerMinute) * CALL_SPACING;
   return Math.max(pacedAtMs ?? nowMs, nowMs - spacingMs) + spacingMs;
 }

@@ -1,5 +1,11 @@
 import type { Trunk } from './trunk.ts';
 
+/**
+ * Calls are placed 1 % slower than asked for, so that no second of a trunk and no minute of a campaign has one more: they arrive
+ * a little unevenly, and a late call is made up for.
+ */
+export const CALL_SPACING = 1.01;
+
 /** A trunk's channels and its new calls per second, counted over all nodes. Unreleased channels expire. */
 export interface TrunkSlots {
   /** Takes a channel, and one of this second's calls. @returns Milliseconds to wait; 0 when the channel was taken. */

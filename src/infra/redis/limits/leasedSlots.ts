@@ -1,6 +1,6 @@
 import type { WidgetSessions } from '../../../agents/accounts/widgetToken.ts';
 import type { SlotHolders } from '../../../calls/limits/slotHolders.ts';
-import type { TrunkSlots } from '../../../calls/trunks/trunkSlots.ts';
+import { CALL_SPACING, type TrunkSlots } from '../../../calls/trunks/trunkSlots.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 import { createScript } from '../connection/scripts.ts';
 
@@ -141,7 +141,7 @@ export function redisTrunkSlots(redis: RedisConnection, holders: SlotHolders): T
   const places = redisLeasedSlots(redis);
   return {
     acquire({ id, projectId, maxChannels, callsPerSecond }, callId, direction) {
-      const betweenMs = direction === 'inbound' ? 0 : 1000 / callsPerSecond;
+      const betweenMs = direction === 'inbound' ? 0 : (1000 / callsPerSecond) * CALL_SPACING;
       const readHolders = () => holders.ofTrunk(projectId, id);
       return places.take(nameOf(id), callId, maxChannels, betweenMs, readHolders);
     },
