@@ -73,7 +73,7 @@ function showCase(
   const failed = statuses.filter((status) => status === 'failed').length;
   const latencies = plays.flatMap(({ result }) => result?.latenciesMs ?? []);
   return {
-    testCaseId,
+    testCaseId: contactId ? undefined : testCaseId,
     contactId: contactId ?? undefined,
     outcome: plays.find(({ result }) => result?.outcome)?.result?.outcome,
     name,
@@ -113,7 +113,7 @@ function compare(cases: readonly PlayedCase[], before: readonly PlayedCase[]) {
   const idsWhere = (holds: (now: PlayedCase, then: PlayedCase) => boolean) =>
     cases.flatMap((now) => {
       const then = known.get(now.testCaseId);
-      return now.testCaseId !== null && then && holds(now, then) ? [now.testCaseId] : [];
+      return now.testCaseId && then && holds(now, then) ? [now.testCaseId] : [];
     });
   return {
     newlyFailing: idsWhere((now, then) => now.status !== 'passed' && then.status === 'passed'),

@@ -70,7 +70,7 @@ const play = z.object({
 });
 
 const playedCase = z.object({
-  testCaseId: z.string().nullable().describe('Null for a replayed session, and for a contact.'),
+  testCaseId: z.string().nullable().optional().describe('Null for a replayed session; absent for a contact.'),
   contactId: z.uuid().optional().describe('Of a rehearsal: the campaign’s contact, in place of a case.'),
   outcome: z
     .enum(REHEARSAL_OUTCOMES)

@@ -90,6 +90,7 @@ describe('A campaign', () => {
       [ids[0], '+886*******78', expect.any(Number)],
       [ids[1], 'c-2', expect.any(Number)],
     ]);
+    expect(body.data.cases[0]).not.toHaveProperty('testCaseId');
     expect((await rehearse(2)).body.data.cases.map(shown)).toEqual(cases);
     expect((await call('GET', path)).body.counts).toMatchObject({ total: 3, pending: 3 });
     expect((await call('POST', `${path}/rehearse`, { contacts: 101 })).status).toBe(400);

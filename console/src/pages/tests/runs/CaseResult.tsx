@@ -37,9 +37,7 @@ export function CaseResult({ result, run }: { result: PlayedCase; run: TestRun }
     <Paper withBorder p="md" radius="md" component="article" aria-label={name}>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Stack gap={4} miw={0}>
-          {testCaseId === null ? (
-            <Text fw={600}>{name}</Text>
-          ) : (
+          {testCaseId ? (
             <PageLink
               to="/projects/$projectId/tests/cases/$testCaseId"
               params={{ projectId, testCaseId }}
@@ -48,6 +46,8 @@ export function CaseResult({ result, run }: { result: PlayedCase; run: TestRun }
             >
               {name}
             </PageLink>
+          ) : (
+            <Text fw={600}>{name}</Text>
           )}
           <Group gap="xs" c="dimmed">
             {outcome !== undefined && <Text size="xs">{codeText('contactOutcome', outcome)}</Text>}
