@@ -48,6 +48,8 @@ const REMOVED_AT_ONCE = 20;
 const CONTENTS = [
   ['sessions', 'instance_id'],
   ['session_history', 'instance_id'],
+  // What is kept of these.
+  ['insight_removed', 'id'],
   ['webhook_deliveries', 'id, attempt'],
   ['test_runs', 'id'],
 ].map(

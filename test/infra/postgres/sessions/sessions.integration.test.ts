@@ -4,6 +4,7 @@ import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { NO_PENDING_ROUTE, sessionData } from '../../../../src/engine/session/session.ts';
 import type { Parameter } from '../../../../src/infra/postgres/connection/database.ts';
 import { projectStore } from '../../../../src/infra/postgres/projects/projects.ts';
+import { countNext } from '../../../../src/infra/postgres/results/countSessions.ts';
 import { useDatabase } from '../support/databases.ts';
 import {
   agent,
@@ -352,6 +353,8 @@ describe('Sessions', () => {
     await other.start({ sessionId: 'kept' });
     for (let index = 0; index < 22; index += 1) await world.end(await world.start());
     await world.start();
+    await opened.database.query("UPDATE session_history SET ended_at = now() WHERE status = 'ended'");
+    await countNext(opened.database);
     const removed: number[] = [];
     const query = async <Row>(sql: string, parameters?: readonly Parameter[]) => {
       const rows = await opened.database.query<Row>(sql, parameters);
@@ -360,6 +363,8 @@ describe('Sessions', () => {
     };
     await projectStore({ query }).removeContents(world.projectId);
     expect(removed).toEqual([20, 3, 0]);
+    const kept = `SELECT FROM insight_removed WHERE project_id = $1`;
+    expect(await opened.database.query(kept, [world.projectId])).toEqual([]);
     expect(await other.stores.sessions.find(other.projectId, 'kept')).toBeDefined();
   });
 
