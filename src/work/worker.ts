@@ -8,6 +8,8 @@ import type { Again, ClaimCapacity, ClaimedWork, DueWork, LeasedWork, WakeWork }
 const POLL_MS = 1_000;
 /** What becomes due within this time is claimed together. */
 const DUE_TOGETHER_MS = 50;
+/** What was announced to all nodes, and none has claimed: the one that woke may be full. Its own node claims it then. */
+const PASSED_ON_MS = 250;
 /** Another node takes over what this one has claimed and not renewed by then. */
 export const CLAIM_LEASE_MS = 30_000;
 /** Bounds of the delay after a failure, which doubles. */
@@ -61,6 +63,8 @@ interface Running {
   readonly task: Promise<void>;
   /** Aborts it when its claim is lost. */
   readonly lost: AbortController;
+  /** Its claim is being released: who claims it from now on claims it anew. */
+  isSettling: boolean;
 }
 
 /**
@@ -122,9 +126,10 @@ export class Worker {
   /** Runs claimed work; once more after its end where it runs already. */
   run(work: ClaimedWork): void {
     const { id, projectId } = work;
-    if (this.#running.has(id)) {
+    const before = this.#running.get(id);
+    if (before) {
       // A claim that was not renewed in time is renewed from now on.
-      if (!this.#leased) this.#claimedAgain.add(id);
+      if (!this.#leased || before.isSettling) this.#claimedAgain.add(id);
       return;
     }
     const lost = new AbortController();
@@ -140,7 +145,7 @@ export class Worker {
         if (this.#claimedAgain.delete(id)) this.run(work);
         else if (wasFull && !isAnnounced) this.wake();
       });
-    this.#running.set(id, { projectId, task, lost });
+    this.#running.set(id, { projectId, task, lost, isSettling: false });
   }
 
   /** Does what is due within `finishMs`, waits for what runs, and releases the rest. Idempotent. */
@@ -165,9 +170,12 @@ export class Worker {
     const { clock, run, announce } = this.#deps;
     const settle = async (afterMs: number | null) => {
       if (lost.aborted) return false;
+      const running = this.#running.get(work.id);
+      if (running) running.isSettling = true;
       await this.#leased?.settle(work.id, afterMs === null ? null : new Date(clock.now() + afterMs));
       if (afterMs === 0 && announce) {
         void announce(work.id);
+        this.#claimAt(clock.now() + PASSED_ON_MS);
         return true;
       }
       if (afterMs !== null) this.#claimAt(clock.now() + afterMs);

@@ -242,7 +242,7 @@ function leasedScene(policy: Partial<WorkerDeps> = {}) {
     { end: (again?: Again) => void; fail: (error: Error) => void; signal: AbortSignal }
   >();
   const errors: string[] = [];
-  const rows: LeasedWork = {
+  const rows: { -readonly [Name in keyof LeasedWork]: LeasedWork[Name] } = {
     async claimDue(now, _until, { rows: most }) {
       const due = [...dueAt].filter(([id, at]) => at !== null && at <= now.getTime() && !claimed.has(id));
       const taken = due.slice(0, most).map(([id]) => work(id));
@@ -266,7 +266,7 @@ function leasedScene(policy: Partial<WorkerDeps> = {}) {
     clock,
     onError: (_error, what) => errors.push(what),
   });
-  return { clock, dueAt, claimed, runs, errors, worker };
+  return { clock, dueAt, claimed, rows, runs, errors, worker };
 }
 
 test('Leased work that ends is settled: it is due again after its delay, or never', async () => {
@@ -300,6 +300,42 @@ test('Leased work that goes on at once is announced once it is settled, for any 
   await settle();
   expect([announced, runs.size]).toEqual([[START_MS], 0]);
   worker.wake(1);
+  await settle();
+  expect([...runs.keys()]).toEqual(['a']);
+});
+
+test('Work that was announced, and that no node has claimed, goes on at its own node', async () => {
+  const { clock, dueAt, runs, worker } = leasedScene({ announce: async () => {} });
+  dueAt.set('a', START_MS);
+  worker.start();
+  await settle();
+  runs.get('a')?.end({ afterMs: 0 });
+  runs.clear();
+  await settle();
+  clock.advance(250);
+  await settle();
+  expect([...runs.keys()]).toEqual(['a']);
+});
+
+test('Leased work that is claimed anew before its end is known to be stored goes on', async () => {
+  let isStored = () => {};
+  const { dueAt, rows, runs, worker } = leasedScene();
+  const { settle: store } = rows;
+  rows.settle = async (...given) => {
+    await store(...given);
+    await new Promise<void>((resolve) => {
+      isStored = resolve;
+    });
+  };
+  dueAt.set('a', START_MS);
+  worker.start();
+  await settle();
+  runs.get('a')?.end({ afterMs: 0 });
+  runs.clear();
+  await settle();
+  worker.wake();
+  await settle();
+  isStored();
   await settle();
   expect([...runs.keys()]).toEqual(['a']);
 });
