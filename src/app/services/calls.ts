@@ -92,11 +92,11 @@ export function buildCalls(
     now: clock.now,
   });
   const requests = new CallRequests({ bus, clock, makeId });
+  const gate: GateDeps = { calls, callingRules: storage.stores.doNotCall.rulesFor, lock, finisher, clock };
   const control = new CallControl({
+    ...gate,
     calls,
-    finisher,
     limiter,
-    callingRules: storage.stores.doNotCall.rulesFor,
     sessions,
     hasMedia: async (projectId, mediaId) =>
       (await storage.stores.mediaFiles.find(projectId, mediaId)) !== undefined,
@@ -104,10 +104,8 @@ export function buildCalls(
       (await storage.stores.trunks.find(projectId, trunkId)) !== undefined,
     bus,
     requests,
-    clock,
     onError,
   });
-  const gate: GateDeps = { calls, callingRules: storage.stores.doNotCall.rulesFor, lock, finisher, clock };
   const nodeDeps: CallSweeperDeps & NodeRegistrationDeps & DueCallsDeps = {
     ...gate,
     calls,
