@@ -1,5 +1,5 @@
 import type { CallingWindow } from '../agents/accounts/callingHours.ts';
-import { nextOpening, type OpenHours } from '../calls/hours/openHours.ts';
+import { nextOpening, openHours } from '../calls/hours/openHours.ts';
 import { type Campaign, isOver } from './campaign.ts';
 import type { Contact } from './contact.ts';
 
@@ -43,7 +43,10 @@ export function nextCallMs(
   fromMs: number,
 ): number | undefined {
   const earliestMs = Math.max(fromMs, startAt === null ? fromMs : Date.parse(startAt));
-  const opensMs = nextOpening(openHours(rules, zones), earliestMs);
+  const hours = rules.map(({ timezone, windows, exceptDates }) =>
+    openHours(timezone === 'callee' ? zones : [timezone], windows, exceptDates),
+  );
+  const opensMs = nextOpening(hours, earliestMs);
   return opensMs !== undefined && endAt !== null && opensMs >= Date.parse(endAt) ? undefined : opensMs;
 }
 
@@ -61,12 +64,4 @@ export function nextAttemptMs(
     zones,
     Math.max(nowMs, notBefore === null ? nowMs : Date.parse(notBefore)),
   );
-}
-
-function openHours(rules: readonly HoursRule[], zones: readonly string[]): OpenHours[] {
-  return rules.map(({ timezone, windows, exceptDates = [] }) => ({
-    windows,
-    exceptDates,
-    zones: timezone === 'callee' ? zones : [timezone],
-  }));
 }

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { timezone } from '../fields.ts';
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-const MOST_WINDOWS = 100;
-const MOST_EXCEPTIONS = 1_000;
+const MOST_WINDOWS = 50;
+const MOST_EXCEPTIONS = 400;
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const END = /^(([01]\d|2[0-3]):[0-5]\d|24:00)$/;
 

@@ -3,7 +3,7 @@ import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { Call } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
-import { isOpen, nextOpening, zonesFor } from '../hours/openHours.ts';
+import { isOpen, nextOpening, openHours, zonesFor } from '../hours/openHours.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import { parseDestination } from '../limits/destinations.ts';
 import type { CallingRules, CallingRulesOf } from '../numbers/doNotCall.ts';
@@ -48,8 +48,8 @@ function hoursRefusal(
   atMs: number,
 ): CallingRefusal | undefined {
   if (!callingHours?.appliesTo.includes(origin)) return undefined;
-  const { windows, exceptDates = [], timezone } = callingHours;
-  const hours = [{ windows, exceptDates, zones: zonesFor(timezone, toNumber) }];
+  const { windows, exceptDates, timezone } = callingHours;
+  const hours = [openHours(zonesFor(timezone, toNumber), windows, exceptDates)];
   if (isOpen(hours, atMs)) return undefined;
   const openingMs = nextOpening(hours, atMs);
   const nextAllowedAt = openingMs === undefined ? null : new Date(openingMs).toISOString();

@@ -2,13 +2,19 @@ import { expect, test } from 'vitest';
 
 import type { CallingWindow, Weekday } from '../../../src/agents/accounts/callingHours.ts';
 import { MINUTE_MS } from '../../../src/base/values/clock.ts';
-import { isOpen, nextOpening, type OpenHours, zonesFor } from '../../../src/calls/hours/openHours.ts';
+import {
+  isOpen,
+  nextOpening,
+  type OpenHours,
+  openHours,
+  zonesFor,
+} from '../../../src/calls/hours/openHours.ts';
 
 const WEEK: Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const DAYTIME: CallingWindow[] = [{ days: WEEK, from: '08:00', to: '21:00' }];
 
 function hours(zones: readonly string[], windows = DAYTIME, exceptDates: string[] = []): OpenHours {
-  return { windows, exceptDates, zones };
+  return openHours(zones, windows, exceptDates);
 }
 
 function everyDay(from: string, to: string): CallingWindow[] {
@@ -148,6 +154,12 @@ test.each<[string, OpenHours | OpenHours[], string, string | undefined]>([
     hours(['UTC'], [{ days: ['mon'], from: '09:00', to: '10:00' }], mondays(160)),
     '2026-11-30T00:00:00Z',
     '2029-12-24T09:00:00.000Z',
+  ],
+  [
+    'a day of the week that is excepted for longer than five years',
+    hours(['UTC'], [{ days: ['mon'], from: '09:00', to: '10:00' }], mondays(300)),
+    '2026-11-30T00:00:00Z',
+    undefined,
   ],
 ])('The next opening: %s', (_, one, from, expected) => {
   expect(opening(one, from)).toBe(expected);
