@@ -35,7 +35,7 @@ export interface OpenHours {
   readonly exceptDays: ReadonlySet<number>;
 }
 
-/** Reads windows as users write them. @param exceptDates - As `YYYY-MM-DD`. */
+/** Reads windows as users write them. @param exceptDates - Local dates, as `YYYY-MM-DD`. */
 export function openHours(
   zones: readonly string[],
   windows: readonly CallingWindow[],
