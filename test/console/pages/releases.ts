@@ -53,6 +53,10 @@ describe('Releases', requiresChromium, () => {
     const words = (kind: string) => difference.locator(kind).allInnerTexts();
     expect(await words('del')).toEqual(['friendly']);
     expect((await words('ins')).map((text) => text.trim())).toEqual(['kind', 'large']);
+    const [background] = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('ins')].map((one) => getComputedStyle(one).backgroundColor)`,
+    );
+    expect(background).not.toBe('rgba(0, 0, 0, 0)');
     await expectAccessible(page);
     await difference.getByRole('button', { name: /characters are the same/ }).click();
     expect(await difference.getByText(/(It is open from nine to five\. ?){40}/).count()).toBeGreaterThan(0);
