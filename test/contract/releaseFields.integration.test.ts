@@ -194,6 +194,7 @@ test('A rollout gives a share of people the new release, the same person always 
     'release_is_live',
   );
   expect((await project.call('POST', '/rollouts', { release: 7, percent: 50 })).status).toBe(404);
+  await project.call('PUT', '/rates', { currency: 'TWD' });
   const started = await project.call('POST', '/rollouts', { release: 2, percent: 40 });
   expect(started).toMatchObject({
     status: 201,
@@ -204,6 +205,7 @@ test('A rollout gives a share of people the new release, the same person always 
       onBad: 'rollback',
       onGood: 'alert',
       decision: null,
+      currency: 'TWD',
       arms: [
         { release: 1, sessions: 0, metrics: { success: { value: null, low: null, high: null, n: 0 } } },
         { release: 2, sessions: 0 },

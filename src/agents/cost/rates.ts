@@ -68,6 +68,8 @@ export interface RatesStore {
   own(projectId: string | null): Promise<Rates | undefined>;
   /** Finds the rates that the project had at a time, its own or the installation's. @param at - ISO 8601. */
   at(projectId: string, at: string): Promise<Rates | undefined>;
+  /** Finds the currency of the rates at a time, or else of the first ones after it. @param at - ISO 8601. */
+  currencyFrom(projectId: string, at: string): Promise<string | undefined>;
   /** Changes the rates. @param rates - Null: the project has none of its own any more. */
   put(projectId: string | null, rates: Rates | null, validFrom: string): Promise<void>;
 }

@@ -3,9 +3,10 @@ import { arm, percent, type Rollout, rolloutFields, rolloutInput } from '../../.
 import { finishRollout, startRollout } from '../../../agents/releases/rollouts.ts';
 import { CallwayError, notFound } from '../../../base/errors.ts';
 import { mapPage } from '../../../base/values/page.ts';
+import type { ArmRow } from '../../../results/rollouts/armSums.ts';
 import { armsOf, judgeArms } from '../../../results/rollouts/arms.ts';
 import { idempotent } from '../../idempotency.ts';
-import type { App, HttpDeps } from '../../ports.ts';
+import type { App, HttpDeps, Stores } from '../../ports.ts';
 import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
 
 const PATH = '/v1/projects/:projectId/rollouts';
@@ -16,7 +17,15 @@ const WRITE = { access: { kind: 'project', scope: 'write' } } as const;
 const params = projectParams.extend({ rolloutId: z.string() });
 const listed = rolloutFields.meta({ id: 'ListedRollout' });
 const shown = rolloutFields
-  .extend({ arms: z.array(arm).describe('The old release and the new one, since the rollout began.') })
+  .extend({
+    arms: z.array(arm).describe('The old release and the new one, since the rollout began.'),
+    currency: z
+      .string()
+      .optional()
+      .describe(
+        'Of the cost in arms, guards and decision: that of the rates when the rollout began, or else of the first ones since; absent without rates.',
+      ),
+  })
   .meta({ id: 'Rollout' });
 
 export function rolloutRoutes(app: App, deps: HttpDeps): void {
@@ -49,7 +58,7 @@ function startRoute(app: App, deps: HttpDeps): void {
       const at = new Date(deps.clock.now()).toISOString();
       return await idempotent(deps, { request, reply, status: 201 }, async (stores) => {
         const rollout = await startRollout(stores, params.projectId, deps.makeId(), body, at);
-        return { ...fieldsOf(rollout), arms: armsOf(rollout, []) };
+        return await shownOf(stores, rollout, []);
       });
     },
   );
@@ -164,6 +173,11 @@ function fieldsOf({ projectId: _projectId, ...fields }: Rollout) {
   return fields;
 }
 
-async function withArms({ insights }: HttpDeps['storage'], rollout: Rollout) {
-  return { ...fieldsOf(rollout), arms: armsOf(rollout, await insights.arms(rollout.id)) };
+async function withArms({ stores, insights }: HttpDeps['storage'], rollout: Rollout) {
+  return await shownOf(stores, rollout, await insights.arms(rollout.id));
+}
+
+async function shownOf({ rates }: Stores, rollout: Rollout, rows: readonly ArmRow[]) {
+  const currency = await rates.currencyFrom(rollout.projectId, rollout.startedAt);
+  return { ...fieldsOf(rollout), arms: armsOf(rollout, rows), currency };
 }

@@ -37,6 +37,13 @@ export function ratesStore(database: Queryable): RatesStore {
       );
       return row?.rates ?? undefined;
     },
+    async currencyFrom(projectId, at) {
+      const [row] = await database.query<{ currency: string | null }>(
+        `SELECT ${currencyFrom('$2::timestamptz')} AS currency FROM (SELECT $1::uuid AS project_id) AS history`,
+        [projectId, at],
+      );
+      return row?.currency ?? undefined;
+    },
     async put(projectId, rates, validFrom) {
       await database.query('INSERT INTO rates (project_id, valid_from, rates) VALUES ($1, $2, $3::json)', [
         projectId,

@@ -72,6 +72,7 @@ test('The cost of an arm is that in the currency of the rates when the rollout b
     await stores.rollouts.insert(rollout);
     await put('USD', before ? -1 : 1);
     await put('TWD', 2);
+    expect(await stores.rates.currencyFrom(projectId, BEGIN)).toBe('USD');
     for (const [currency, total] of [
       ['USD', 1],
       ['TWD', 30],

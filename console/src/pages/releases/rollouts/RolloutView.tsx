@@ -7,7 +7,7 @@ import { handleSubmit } from '../../../components/handleSubmit.ts';
 import { formatDateTime, formatNumber } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { COLON, SEMICOLON, textsIn } from '../../../texts.ts';
-import { formatMetric, isShare, metricTexts, ratesQuery } from '../../insights/insightData.ts';
+import { formatMetric, isShare, metricTexts } from '../../insights/insightData.ts';
 import { useRefreshAgent } from '../releaseData.ts';
 import { ArmTable } from './ArmTable.tsx';
 import { type Guard, type Rollout, rolloutQuery, rolloutTexts } from './rolloutData.ts';
@@ -67,10 +67,8 @@ interface RolloutViewProps {
 export function RolloutView({ projectId, rolloutId, mayWrite }: RolloutViewProps) {
   const api = useApi();
   const { data: rollout, error } = useQuery(rolloutQuery(api, projectId, rolloutId));
-  const hasCost = rollout?.arms.some(({ metrics }) => metrics.cost?.n) ?? false;
-  const { data: rates } = useQuery({ ...ratesQuery(api, projectId), enabled: hasCost });
   if (!rollout) return error ? <ErrorPage error={error} /> : null;
-  const { release, previousRelease, percent, status, startedAt } = rollout;
+  const { release, previousRelease, percent, status, startedAt, currency } = rollout;
   return (
     <Stack gap="sm">
       <Group gap="xs">
@@ -80,20 +78,20 @@ export function RolloutView({ projectId, rolloutId, mayWrite }: RolloutViewProps
           {texts.since(formatDateTime(startedAt))}
         </Text>
       </Group>
-      {rulesOf(rollout, rates?.currency).map((rule) => (
+      {rulesOf(rollout).map((rule) => (
         <Text key={rule} size="sm">
           {rule}
         </Text>
       ))}
-      <Decision rollout={rollout} currency={rates?.currency} />
-      <ArmTable arms={rollout.arms} currency={rates?.currency} />
+      <Decision rollout={rollout} />
+      <ArmTable arms={rollout.arms} currency={currency} />
       {mayWrite && status === 'running' && <Actions projectId={projectId} rollout={rollout} />}
     </Stack>
   );
 }
 
 /** When it is taken back, and when it is good. */
-function rulesOf({ guards, decideAfter, onBad, onGood }: Rollout, currency: string | undefined): string[] {
+function rulesOf({ guards, decideAfter, onBad, onGood, currency }: Rollout): string[] {
   const limit = ({ metric, maxDrop, max }: Guard) =>
     maxDrop === undefined
       ? texts.max(metricTexts[metric], formatMetric(metric, max ?? 0, currency))
@@ -109,13 +107,7 @@ function pointsText(metric: Guard['metric'], value: number, currency: string | u
   return isShare(metric) ? `${formatNumber(100 * value)} %` : formatMetric(metric, value, currency);
 }
 
-function Decision({
-  rollout: { decision, status },
-  currency,
-}: {
-  rollout: Rollout;
-  currency: string | undefined;
-}) {
+function Decision({ rollout: { decision, status, currency } }: { rollout: Rollout }) {
   if (!decision) return null;
   const { reason, at, figures } = decision;
   const isBad = reason === 'guard' || status === 'rolled_back';
