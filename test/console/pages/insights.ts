@@ -81,6 +81,19 @@ describe('Insights', requiresChromium, () => {
     expect(problems).toEqual([]);
   });
 
+  test.each([
+    ['that ended at a node', 'node', /^3: conversations of Help the caller/, 'Node of the end'],
+    ['without a disposition', 'disposition', /^3: conversations of Without/, 'Disposition'],
+    ['without a label', 'provider', /^3: conversations of Without/, 'Label'],
+  ])('A point of conversations %s leads to them', async (_, groupBy, point, filter) => {
+    const { page, problems } = await own.open(`/projects/${project.id}/insights?groupBy=${groupBy}`);
+    await page.getByRole('link', { name: point }).click();
+    await page.getByText('3 of 3').waitFor();
+    await page.getByRole('button', { name: 'Filters (1)' }).waitFor();
+    await page.getByLabel(filter).waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('Points by how conversations ended lead to them, and agreement tells its kappa', async () => {
     const { page, problems } = await own.open(`/projects/${project.id}/insights?metric=endReasons`);
     await page.getByRole('link', { name: /^3: conversations of Terminated through the API/ }).click();

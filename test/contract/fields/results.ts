@@ -29,6 +29,8 @@ export const RESULTS_FIELDS: readonly FieldTable[] = [
       'filter.campaignId': FILTERED,
       'filter.agentId': FILTERED,
       'filter.language': FILTERED,
+      'filter.node': FILTERED,
+      'filter.provider': FILTERED,
       'webhook.url': TOLD,
       'webhook.headers[].key': TOLD,
       'webhook.headers[].value': TOLD,

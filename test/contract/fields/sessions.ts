@@ -30,6 +30,9 @@ export const SESSIONS_FIELDS: readonly FieldTable[] = [
         'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
       language:
         'infra/postgres/results/analyses.integration.test.ts › A job has the ended sessions of its span that pass its filters',
+      node: 'infra/postgres/results/sessionConditions.integration.test.ts › The list and the analyses of past sessions choose exactly those that insights count, by each dimension',
+      provider:
+        'infra/postgres/results/sessionConditions.integration.test.ts › The list and the analyses of past sessions choose exactly those that insights count, by each dimension',
     },
   },
   {

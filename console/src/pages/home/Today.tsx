@@ -179,7 +179,8 @@ function Outcomes({ projectId, from, data }: { projectId: string; from: string; 
   const counted = data.series
     .map(({ key, isOther, points }) => ({
       name: isOther ? texts.others : (key ?? texts.noOutcome),
-      key: isOther ? null : key,
+      /** Empty for conversations without one. */
+      disposition: isOther ? undefined : (key ?? ''),
       count: points.reduce((sum, { n }) => sum + n, 0),
     }))
     .slice(0, OUTCOMES);
@@ -188,7 +189,7 @@ function Outcomes({ projectId, from, data }: { projectId: string; from: string; 
       <Title order={3} size="h5">
         {texts.outcomes}
       </Title>
-      {counted.every(({ key }) => key === null) ? (
+      {counted.every(({ disposition }) => !disposition) ? (
         <Text size="sm">
           {texts.noOutcomes}{' '}
           <PageLink to="/projects/$projectId/agent" params={{ projectId }} underline="always">
@@ -196,16 +197,16 @@ function Outcomes({ projectId, from, data }: { projectId: string; from: string; 
           </PageLink>
         </Text>
       ) : (
-        counted.map(({ name, key, count }) => (
+        counted.map(({ name, disposition, count }) => (
           <div key={name}>
             <Group justify="space-between" gap="xs" wrap="nowrap">
-              {key === null ? (
+              {disposition === undefined ? (
                 <Text size="sm">{name}</Text>
               ) : (
                 <PageLink
                   to="/projects/$projectId/sessions"
                   params={{ projectId }}
-                  search={{ disposition: key, status: 'ended', from }}
+                  search={{ disposition, status: 'ended', from }}
                   size="sm"
                   style={{ overflowWrap: 'anywhere' }}
                 >

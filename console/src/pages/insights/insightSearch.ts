@@ -6,7 +6,7 @@ export type InsightQuery = NonNullable<
   paths['/v1/projects/{projectId}/insights']['get']['parameters']['query']
 >;
 export type Metric = InsightQuery['metric'];
-export type GroupBy = NonNullable<InsightQuery['groupBy']>;
+export type GroupBy = (typeof GROUPS)[number];
 /** What the series are of: a metric may have one for each value without a group. */
 export type SeriesOf = GroupBy | 'part' | 'criterion';
 export type Interval = NonNullable<InsightQuery['interval']>;
@@ -43,7 +43,7 @@ export const GROUPS = [
   'language',
   'node',
   'provider',
-] as const satisfies GroupBy[];
+] as const satisfies InsightQuery['groupBy'][];
 export const INTERVALS = ['hour', 'day', 'week'] as const satisfies Interval[];
 /** Days of a range that ends now. */
 export const RANGES = [1, 7, 30, 90] as const;

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/apiContext.tsx';
 import { campaignNamesQuery, trunkNamesQuery } from '../../api/nameQueries.ts';
 import { codeText, endText } from '../../codes/codeText.ts';
+import { withoutText } from '../../components/FilterSelect.tsx';
 import { languageText } from '../../formats.ts';
 import { textsIn } from '../../texts.ts';
 import { pathwayQuery } from '../agent/agentQueries.ts';
@@ -13,7 +14,6 @@ import type { SeriesOf } from './insightSearch.ts';
 
 const texts = textsIn({
   en: {
-    none: 'Without',
     other: 'All others',
     parts: {
       total: 'Total',
@@ -29,7 +29,6 @@ const texts = textsIn({
     },
   },
   'zh-TW': {
-    none: '無',
     other: '其他',
     parts: {
       total: '總計',
@@ -56,7 +55,7 @@ export function useKeyText(projectId: string, groupBy: SeriesOf | undefined) {
     names.find(([id]) => id === key)?.[1] ?? key;
   return ({ key, isOther }: Series): string => {
     if (isOther) return texts.other;
-    if (key === null) return texts.none;
+    if (key === null) return withoutText;
     switch (groupBy) {
       case 'release':
         return releaseText(key);

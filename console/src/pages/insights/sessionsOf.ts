@@ -11,7 +11,7 @@ import {
 } from './insightSearch.ts';
 
 /** The filter of the list that finds the conversations of one series. */
-const FILTER_OF: Readonly<Partial<Record<GroupBy, SessionFilter>>> = {
+const FILTER_OF: Readonly<Record<GroupBy, SessionFilter>> = {
   release: 'release',
   disposition: 'disposition',
   endReason: 'endReason',
@@ -19,6 +19,8 @@ const FILTER_OF: Readonly<Partial<Record<GroupBy, SessionFilter>>> = {
   trunk: 'trunkId',
   campaign: 'campaignId',
   language: 'language',
+  node: 'node',
+  provider: 'provider',
 };
 
 interface Point {
@@ -28,20 +30,19 @@ interface Point {
   /** ISO 8601, the beginning of its interval. */
   readonly at: string;
   readonly interval: Interval;
-  /** Of its series. */
+  /** Of its series; null for conversations without a value. */
   readonly key: string | null;
 }
 
-/** Returns the search for the conversations behind a point; undefined for those that the list cannot tell from others. */
-export function sessionsOf({ search, groupBy, at, interval, key }: Point): SessionSearch | undefined {
+/** Returns the search for the conversations behind a point. */
+export function sessionsOf({ search, groupBy, at, interval, key }: Point): SessionSearch {
   const isWhole = groupBy === undefined || groupBy === 'part' || groupBy === 'criterion';
   const filter = isWhole ? undefined : FILTER_OF[groupBy];
-  if (!isWhole && (filter === undefined || key === null)) return undefined;
   const span = spanOf(search, Date.now());
   const end = new Date(Date.parse(at) + INTERVAL_MS[interval]).toISOString();
   return {
     ...filtersOf(search),
-    ...(filter && { [filter]: key }),
+    ...(filter && { [filter]: key ?? '' }),
     status: 'ended',
     from: span.from !== undefined && span.from > at && interval !== 'hour' ? span.from : at,
     to: span.to !== undefined && span.to < end ? span.to : end,

@@ -3,13 +3,16 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/apiContext.tsx';
 import { campaignNamesQuery, trunkNamesQuery } from '../../api/nameQueries.ts';
 import { codeOptions, codeText } from '../../codes/codeText.ts';
-import { FilterSelect, type Option } from '../../components/FilterSelect.tsx';
+import { FilterSelect, type Option, withoutText } from '../../components/FilterSelect.tsx';
 import { languageText } from '../../formats.ts';
 import { COLON, textsIn } from '../../texts.ts';
-import { agentQuery } from '../agent/agentQueries.ts';
+import { agentQuery, pathwayQuery } from '../agent/agentQueries.ts';
+import { titleOf } from '../agent/pathway/graph.ts';
 import { releasesQuery, releaseText } from '../releases/releaseData.ts';
 import { CHANNELS, SESSION_FILTERS, type SessionFilter, type SessionFilters } from './sessionFilters.ts';
 
+/** Every conversation has one of these. */
+const ALWAYS: readonly SessionFilter[] = ['release', 'success', 'channel', 'endReason'];
 /** Statuses of calls that have no end reason. */
 const UNANSWERED = ['busy', 'no_answer', 'failed', 'canceled'];
 
@@ -26,6 +29,8 @@ const texts = textsIn({
     trunkId: 'Trunk',
     campaignId: 'Campaign',
     language: 'Language',
+    node: 'Node of the end',
+    provider: 'Label',
   },
   'zh-TW': {
     release: '版本',
@@ -39,6 +44,8 @@ const texts = textsIn({
     trunkId: '中繼線',
     campaignId: '外撥活動',
     language: '語言',
+    node: '結束的節點',
+    provider: '標籤',
   },
 });
 
@@ -58,6 +65,7 @@ export function SessionFilterFields({ projectId, value, onChange }: SessionFilte
       options={options[name]}
       value={value[name]}
       hasIds={name === 'trunkId' || name === 'campaignId'}
+      mayLack={!ALWAYS.includes(name)}
       onChange={(next) => onChange({ [name]: next })}
     />
   ));
@@ -70,6 +78,7 @@ export function useFilterText(projectId: string): (filters: SessionFilters) => s
     SESSION_FILTERS.flatMap((name) => {
       const value = filters[name];
       if (value === undefined) return [];
+      if (value === '') return texts[name] + COLON + withoutText;
       const words = options[name].find(([one]) => one === value)?.[1] ?? value;
       return name === 'success' ? `${texts.success}${COLON}${words}` : words;
     }).join(' · ');
@@ -79,6 +88,7 @@ function useFilterOptions(projectId: string): Readonly<Record<SessionFilter, rea
   const api = useApi();
   const { data: releases } = useInfiniteQuery(releasesQuery(api, projectId));
   const { data: agent } = useQuery(agentQuery(api, projectId));
+  const { data: pathway } = useQuery(pathwayQuery(api, projectId));
   const { data: trunks = [] } = useQuery(trunkNamesQuery(api, projectId));
   const { data: campaigns = [] } = useQuery(campaignNamesQuery(api, projectId));
   return {
@@ -101,5 +111,7 @@ function useFilterOptions(projectId: string): Readonly<Record<SessionFilter, rea
     trunkId: trunks,
     campaignId: campaigns,
     language: (agent?.speech?.languages ?? []).map((language) => [language, languageText(language)]),
+    node: (pathway?.graph.nodes ?? []).map((node) => [node.id, titleOf(node)]),
+    provider: [],
   };
 }

@@ -157,7 +157,7 @@ function pointsOf(given: Given, query: InsightQuery, { table, where, by, sums, s
 
 function filtered(given: Given, dimensions: string, filter: SessionFilter): string {
   const parts = Object.entries(filter).map(
-    ([name, value]) => `${dimensions}->>'${name}' = ${given.add(value)}`,
+    ([name, value]) => `${dimensions}->>'${name}' ${value === '' ? 'IS NULL' : `= ${given.add(value)}`}`,
   );
   return ['true', ...parts].join(' AND ');
 }

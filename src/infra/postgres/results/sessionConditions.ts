@@ -29,13 +29,17 @@ export const DIMENSION_COLUMNS = {
   currency: "cost->>'currency'",
 } as const satisfies Record<Exclude<Dimension, 'node'>, string>;
 
+/** The node of the end is known once the session is counted. */
+const FILTER_COLUMNS = { ...DIMENSION_COLUMNS, node: "counted->'dimensions'->>'node'" };
+
 /** Returns the conditions for the sessions of a filter, over {@link SESSIONS}: those ended ones that insights count by it. */
 export function sessionConditions(given: Given, { release, ...filter }: SessionFilter): string[] {
   return [
     // As the index of releases has it.
     ...(release === 'draft' ? ['release IS NULL'] : given.when(release, (place) => `release = ${place}`)),
-    ...Object.entries(filter).flatMap(([name, value]) =>
-      given.when(value, (place) => `${DIMENSION_COLUMNS[name as keyof typeof filter]} = ${place}`),
-    ),
+    ...Object.entries(filter).flatMap(([name, value]) => {
+      const column = FILTER_COLUMNS[name as keyof typeof filter];
+      return value === '' ? [`${column} IS NULL`] : given.when(value, (place) => `${column} = ${place}`);
+    }),
   ];
 }

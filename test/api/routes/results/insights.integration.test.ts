@@ -47,7 +47,7 @@ describe('Insights', () => {
         : valuesOf('groupBy').map((groupBy) => ({ metric, groupBy })),
     );
     const filter =
-      'release=3&disposition=a&success=true&channel=web&direction=inbound&endReason=idle&trunkId=0197a000-0000-7000-8000-000000000000&campaignId=0197a000-0000-7000-8000-000000000000&agentId=a&language=en';
+      'release=3&disposition=a&success=true&channel=web&direction=inbound&endReason=idle&trunkId=0197a000-0000-7000-8000-000000000000&campaignId=0197a000-0000-7000-8000-000000000000&agentId=a&language=en&node=end&provider=shop';
     for (const query of queries)
       for (const interval of valuesOf('interval')) {
         const path = `?${new URLSearchParams({ ...query, interval })}&${filter}`;

@@ -22,6 +22,8 @@ const FILTER: Alert['filter'] = {
   campaignId: 'a campaign',
   agentId: 'an agent',
   language: 'en-US',
+  node: 'end',
+  provider: 'shop',
 };
 const OTHERS: Alert['filter'] = {
   release: 4,
@@ -33,7 +35,9 @@ const OTHERS: Alert['filter'] = {
   trunkId: 'x',
   campaignId: 'x',
   agentId: 'x',
-  language: 'de',
+  language: '',
+  node: '',
+  provider: 'x',
 };
 
 describe.each(databases)('A look at an alert on the $name database', ({ open }) => {

@@ -44,23 +44,30 @@ test('The list and the analyses of past sessions choose exactly those that insig
   };
   const groups = {
     release: 7,
-    disposition: 2,
-    success: 2,
+    disposition: 3,
+    success: 3,
     channel: 2,
-    direction: 2,
+    direction: 3,
     endReason: 4,
-    trunkId: 2,
-    campaignId: 2,
-    agentId: 0,
-    language: 2,
+    trunkId: 3,
+    campaignId: 3,
+    agentId: 1,
+    language: 3,
+    node: 4,
+    provider: 5,
   } as const satisfies Record<keyof SessionFilter, number>;
   for (const [groupBy, count] of Object.entries(groups) as [keyof SessionFilter, number][]) {
     const sums = await counted(groupBy, {});
-    sums.delete(null);
     expect([groupBy, sums.size]).toEqual([groupBy, count]);
     for (const [key, sessions] of sums) {
-      const filter = { [groupBy]: key ?? undefined };
-      expect([filter, await listed(filter), await chosen(filter)]).toEqual([filter, sessions, sessions]);
+      // Without a value.
+      const filter = { [groupBy]: key ?? '' };
+      const found = [
+        await listed(filter),
+        await chosen(filter),
+        (await counted(undefined, filter)).get(null),
+      ];
+      expect([filter, found]).toEqual([filter, [sessions, sessions, sessions]]);
     }
   }
   const narrow = {
