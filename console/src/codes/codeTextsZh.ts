@@ -247,8 +247,8 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     'the transfer cannot be read': '無法解讀轉接的要求',
   },
   reviewReason: {
-    failed_criterion: '有評估條件未達成',
-    no_disposition: '沒有處置結果',
+    failed_criterion: '有準則未達成',
+    no_disposition: '沒有結果分類',
     not_understood: '沒有聽懂',
     long_silence: '長時間沉默',
     interrupted_often: '經常被打斷',

@@ -22,7 +22,7 @@ export function DataTable({ headings, minWidth = 340, children, ...table }: Data
     <Table.ScrollContainer minWidth={minWidth} w="100%">
       <Table {...table}>
         <Table.Thead>
-          <Table.Tr>
+          <Table.Tr style={{ whiteSpace: 'nowrap' }}>
             {headings.map((heading, place) => {
               if (heading === false) return null;
               const { text, isEnd, isWide }: ColumnHeading =

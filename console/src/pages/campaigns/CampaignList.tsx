@@ -65,8 +65,7 @@ export function CampaignList({ projectId }: { projectId: string }) {
         label={texts.title}
         pages={pages}
         none={texts.none}
-        minWidth={520}
-        headings={[texts.name, texts.status, texts.progress, texts.created]}
+        headings={[texts.name, texts.status, texts.progress, { text: texts.created, isWide: true }]}
       >
         {(campaign) => <Row key={campaign.id} projectId={projectId} campaign={campaign} />}
       </PagedTable>
@@ -99,7 +98,7 @@ function Row({ projectId, campaign }: { projectId: string; campaign: Campaign })
           />
         </Stack>
       </Table.Td>
-      <Table.Td>{formatDateTime(createdAt)}</Table.Td>
+      <Table.Td visibleFrom="sm">{formatDateTime(createdAt)}</Table.Td>
     </Table.Tr>
   );
 }

@@ -2,15 +2,17 @@ import { Anchor, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
 
 import { codeText } from '../../codes/codeText.ts';
 import { Section } from '../../components/Section.tsx';
-import { formatNumber } from '../../formats.ts';
+import { formatCost, formatNumber } from '../../formats.ts';
 import { PageLink } from '../../layout/links.tsx';
-import { textsIn } from '../../texts.ts';
+import { COLON, textsIn } from '../../texts.ts';
 import { type Campaign, CONTACT_STATUSES, OUTCOMES } from './campaignData.ts';
 
 const texts = textsIn({
   en: {
     title: 'Progress',
+    none: 'No contact yet: add some below.',
     finished: (over: string, total: string) => `${over} of ${total} contacts are finished`,
+    cost: 'Cost so far',
     calls: 'Show its calls',
     report: 'Download the report (CSV)',
     outcomes: 'Last outcomes',
@@ -18,7 +20,9 @@ const texts = textsIn({
   },
   'zh-TW': {
     title: '進度',
+    none: '尚無聯絡人：請在下方新增。',
     finished: (over: string, total: string) => `${total} 位聯絡人中有 ${over} 位已結束`,
+    cost: '目前費用',
     calls: '顯示其通話',
     report: '下載報告（CSV）',
     outcomes: '最近一次結果',
@@ -28,11 +32,16 @@ const texts = textsIn({
 
 /** How far a campaign is, by status and by outcome. */
 export function CampaignProgress({ projectId, campaign }: { projectId: string; campaign: Campaign }) {
-  const { id, counts, outcomes } = campaign;
+  const { id, counts, outcomes, cost } = campaign;
   const called = OUTCOMES.filter((outcome) => outcomes[outcome] > 0);
   const over = counts.done + counts.skipped;
   return (
-    <Section title={texts.title} description={texts.finished(formatNumber(over), formatNumber(counts.total))}>
+    <Section
+      title={texts.title}
+      description={
+        counts.total === 0 ? texts.none : texts.finished(formatNumber(over), formatNumber(counts.total))
+      }
+    >
       <Progress
         size="lg"
         value={counts.total === 0 ? 0 : (100 * over) / counts.total}
@@ -47,6 +56,13 @@ export function CampaignProgress({ projectId, campaign }: { projectId: string; c
           label={texts.outcomes}
           figures={called.map((outcome) => [codeText('contactOutcome', outcome), outcomes[outcome]])}
         />
+      )}
+      {cost && (
+        <Text size="sm">
+          {texts.cost}
+          {COLON}
+          {[cost, ...(cost.others ?? [])].map(formatCost).join(' + ')}
+        </Text>
       )}
       {counts.total > 0 && (
         <Group>

@@ -18,6 +18,7 @@ import {
   type Contact,
   type ContactFilters,
   fetchContacts,
+  nextAttemptText,
   OUTCOMES,
   REFRESH_MS,
 } from './campaignData.ts';
@@ -157,10 +158,10 @@ function Row({ projectId, campaignId, contact, mayRemove }: RowProps) {
   };
   return (
     <Table.Tr>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+      <Table.Td>
         {toNumber}
         {externalId !== undefined && (
-          <Text size="xs" c="dimmed">
+          <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             {externalId}
           </Text>
         )}
@@ -182,7 +183,7 @@ function Row({ projectId, campaignId, contact, mayRemove }: RowProps) {
           ))}
         </Stack>
       </Table.Td>
-      <Table.Td>{nextAttemptAt === undefined ? '' : formatDateTime(nextAttemptAt)}</Table.Td>
+      <Table.Td>{nextAttemptAt !== undefined && nextAttemptText(nextAttemptAt)}</Table.Td>
       {mayRemove && (
         <Table.Td>
           {status !== 'done' && status !== 'skipped' && (

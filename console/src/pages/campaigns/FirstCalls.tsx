@@ -4,9 +4,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/apiContext.tsx';
 import { codeText } from '../../codes/codeText.ts';
 import { Section } from '../../components/Section.tsx';
-import { formatDateTime, formatNumber } from '../../formats.ts';
+import { formatNumber } from '../../formats.ts';
 import { COLON, textsIn } from '../../texts.ts';
-import { type Campaign, type Contact, type ContactFilters, fetchContacts } from './campaignData.ts';
+import {
+  type Campaign,
+  type Contact,
+  type ContactFilters,
+  fetchContacts,
+  nextAttemptText,
+} from './campaignData.ts';
 import { countBy, countsText } from './counts.ts';
 
 /** Contacts that are looked at. */
@@ -19,7 +25,6 @@ const texts = textsIn({
     title: 'What goes out when',
     about: 'When contacts may be called, once the campaign runs, and who is not called.',
     first: (count: string) => `Looked at: the first ${count} contacts that wait.`,
-    now: 'At once',
     never: 'Never, as no hour allows it; open more hours in the settings',
     contacts: (count: string, numbers: string) => `${count} (${numbers})`,
     later: (count: string) => `Later: ${count}`,
@@ -30,7 +35,6 @@ const texts = textsIn({
     title: '撥出的時間',
     about: '活動執行後，聯絡人可撥打的時間，以及不會撥打的人。',
     first: (count: string) => `依前 ${count} 位等待中的聯絡人計算。`,
-    now: '立即',
     never: '不會撥打，因為沒有允許的時段；請在設定中開放更多時段',
     contacts: (count: string, numbers: string) => `${count} 位（${numbers}）`,
     later: (count: string) => `之後：${count} 位`,
@@ -89,14 +93,10 @@ function groupsByTime(contacts: readonly Contact[]): { time: string; contacts: C
   const at = ({ nextAttemptAt = '' }: Contact) => Date.parse(nextAttemptAt);
   const groups = new Map<string, Contact[]>();
   for (const contact of contacts.toSorted((one, other) => at(one) - at(other))) {
-    const time = timeText(contact.nextAttemptAt);
+    const time = nextAttemptText(contact.nextAttemptAt);
     groups.set(time, [...(groups.get(time) ?? []), contact]);
   }
   return [...groups].map(([time, some]) => ({ time, contacts: some }));
-}
-
-function timeText(nextAttemptAt = ''): string {
-  return Date.parse(nextAttemptAt) <= Date.now() ? texts.now : formatDateTime(nextAttemptAt);
 }
 
 /** How many they are, and the first numbers. */

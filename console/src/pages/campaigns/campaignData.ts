@@ -4,6 +4,10 @@ import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
 import { type LiveEventType, useLiveRefresh } from '../../api/liveEvents.ts';
 import type { components } from '../../api/schema.d.ts';
+import { formatDateTime } from '../../formats.ts';
+import { textsIn } from '../../texts.ts';
+
+const texts = textsIn({ en: { now: 'At once' }, 'zh-TW': { now: '立即' } });
 
 /** Live events tell the changes; this finds what they have missed. */
 export const REFRESH_MS = 15_000;
@@ -43,6 +47,10 @@ export const CONTACT_STATUSES = [
 
 /** Whether it calls no one any more. */
 export const isOver = ({ status }: Campaign): boolean => status === 'completed' || status === 'canceled';
+/** When a contact may be called. */
+export const nextAttemptText = (nextAttemptAt = ''): string =>
+  Date.parse(nextAttemptAt) <= Date.now() ? texts.now : formatDateTime(nextAttemptAt);
+
 /** Whether its settings can be changed. */
 export const isAtRest = ({ status }: Campaign): boolean => status === 'draft' || status === 'paused';
 

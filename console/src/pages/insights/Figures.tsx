@@ -11,6 +11,7 @@ import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
 import {
+  countOf,
   formatMetric,
   type Insights,
   insightsQuery,
@@ -59,6 +60,8 @@ const texts = textsIn({
     total: 'In the whole time',
     from: (n: string) => `from ${n}`,
     few: (shown: number) => `The plot shows the ${shown} largest; the table has all.`,
+    currency: (currency: string) => `The plot shows ${currency} alone; the table has all currencies.`,
+    others: '“All others” is a sum without a list of its own.',
     click: 'A click on a point shows its conversations. Days and weeks are in UTC.',
     none: 'No ended conversation in this time.',
     noneHelp: 'Conversations count a minute after their end. Choose a longer time, or ',
@@ -94,6 +97,8 @@ const texts = textsIn({
     total: '整段時間',
     from: (n: string) => `依據 ${n} 筆`,
     few: (shown: number) => `圖中顯示最大的 ${shown} 組；表格列出全部。`,
+    currency: (currency: string) => `圖中只顯示 ${currency}；表格列出所有幣別。`,
+    others: '「其他」是總和，沒有對應的對話清單。',
     click: '點選圖上的點可查看該處的對話。日與週以 UTC 計算。',
     none: '這段時間沒有已結束的對話。',
     noneHelp: '對話在結束一分鐘後計入。請選擇更長的時間，或',
@@ -194,7 +199,8 @@ function Result({ projectId, search, metric, data }: ResultProps) {
     const name = groupBy === undefined ? metricTexts[metric] : keyText(one);
     return data.total.others && one.currency ? `${name} (${one.currency})` : name;
   };
-  const plotted = data.series.filter((one) => !one.isOther && one.currency === currency).slice(0, MAX_LINES);
+  const ofCurrency = data.series.filter((one) => one.currency === currency);
+  const plotted = ofCurrency.filter(({ isOther }) => !isOther).slice(0, MAX_LINES);
   const labels = plotted.map(nameOf).join('\n');
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is plotted follows from the data.
   const { times, lines } = useMemo(() => {
@@ -212,7 +218,7 @@ function Result({ projectId, search, metric, data }: ResultProps) {
       title={metricTexts[metric]}
       description={metricHelp[metric]}
       actions={
-        <Stack gap={0} align="flex-end">
+        <Stack gap={0} ta={{ base: 'start', sm: 'end' }}>
           <Text size="xs" c="dimmed">
             {texts.total}
           </Text>
@@ -220,7 +226,9 @@ function Result({ projectId, search, metric, data }: ResultProps) {
             {totalText(metric, data.total) ?? '–'}
           </Text>
           <Text size="xs" c="dimmed">
-            {[texts.from(formatNumber(data.total.n)), kappaText(data.total)].filter(Boolean).join(' · ')}
+            {[texts.from(formatNumber(countOf(data.total))), kappaText(data.total)]
+              .filter(Boolean)
+              .join(' · ')}
           </Text>
         </Stack>
       }
@@ -240,7 +248,14 @@ function Result({ projectId, search, metric, data }: ResultProps) {
         }}
       />
       <Text size="xs" c="dimmed">
-        {texts.click} {data.series.length > plotted.length && texts.few(plotted.length)}
+        {[
+          texts.click,
+          plotted.length < ofCurrency.length && texts.few(plotted.length),
+          data.total.others && currency && texts.currency(currency),
+          data.series.some(({ isOther }) => isOther) && texts.others,
+        ]
+          .filter(Boolean)
+          .join(' ')}
       </Text>
       <PointTable
         {...{ projectId, interval, nameOf, linkOf }}

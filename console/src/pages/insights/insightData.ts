@@ -46,7 +46,7 @@ export const metricTexts = textsIn<Readonly<Record<Metric, string>>>({
     evaluation: '通過所有準則的比率',
     endReasons: '結束原因',
     latency: '各部分延遲（p95）',
-    latencyP95: '延遲 p95',
+    latencyP95: 'p95 延遲',
     cost: '費用',
     error: '發生錯誤的比率',
     toolFailures: '工具呼叫失敗率',
@@ -134,6 +134,10 @@ export function formatMetric(metric: Metric, value: number, currency: string | u
 export const valueIn = ({ value, p95 }: Omit<Insights['total'], 'others'>): number | null =>
   value ?? p95 ?? null;
 
+/** Of how many a total is, in all of its currencies. */
+export const countOf = ({ n, others = [] }: Insights['total']): number =>
+  others.reduce((sum, other) => sum + other.n, n);
+
 /** A total, in each of its currencies; null where nothing was measured. */
 export function totalText(metric: Metric, total: Insights['total']): string | null {
   const texts = [total, ...(total.others ?? [])].flatMap((figure) => {
@@ -154,11 +158,4 @@ export const insightsQuery = (api: Api, projectId: string, query: InsightQuery) 
     queryFn: () =>
       bodyOf(api.GET('/v1/projects/{projectId}/insights', { params: { path: { projectId }, query } })),
     refetchInterval: REFRESH_MS,
-  });
-
-/** For projects whose sessions have a cost; the others may have no rates. */
-export const ratesQuery = (api: Api, projectId: string) =>
-  queryOptions({
-    queryKey: ['rates', projectId, 'priced'],
-    queryFn: () => bodyOf(api.GET('/v1/projects/{projectId}/rates', { params: { path: { projectId } } })),
   });

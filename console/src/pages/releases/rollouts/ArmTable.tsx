@@ -39,7 +39,7 @@ export function ArmTable({ arms, currency }: ArmTableProps) {
   if (known.length === 0) return <Text size="sm">{texts.none}</Text>;
   return (
     <>
-      <Table.ScrollContainer minWidth={420}>
+      <Table.ScrollContainer minWidth={320}>
         <Table aria-label={texts.title}>
           <Table.Thead>
             <Table.Tr>
