@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { ExitIcon, MoonIcon, SunIcon } from '@radix-ui/react-icons';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useParams, useRouterState } from '@tanstack/react-router';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
 import { signOut, useSession } from '../session/session.ts';
 import { textsIn } from '../texts.ts';
@@ -14,6 +14,7 @@ import { RefreshNotice } from './RefreshNotice.tsx';
 
 const texts = textsIn({
   en: {
+    skip: 'Skip to the page',
     menu: 'Menu',
     pages: 'Pages',
     projects: 'Projects',
@@ -24,6 +25,7 @@ const texts = textsIn({
     signOut: 'Sign out',
   },
   'zh-TW': {
+    skip: '跳到頁面內容',
     menu: '選單',
     pages: '頁面',
     projects: '專案',
@@ -37,11 +39,21 @@ const texts = textsIn({
 
 export function Layout({ children }: { children: ReactNode }) {
   const [isOpen, menu] = useDisclosure();
+  const page = useRef<HTMLElement>(null);
   const path = useRouterState({ select: (state) => state.location.pathname });
+  const shownPath = useRef(path);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a chosen page closes the menu of a small screen.
-  useEffect(() => menu.close(), [path]);
+  useEffect(() => {
+    menu.close();
+    // The focus was on what the page before had.
+    if (path !== shownPath.current) page.current?.focus();
+    shownPath.current = path;
+  }, [path]);
   return (
     <>
+      <button type="button" className={classes.skip} onClick={() => page.current?.focus()}>
+        {texts.skip}
+      </button>
       <header className={classes.header}>
         <Group gap="sm" wrap="nowrap">
           <Burger
@@ -61,7 +73,7 @@ export function Layout({ children }: { children: ReactNode }) {
       <nav className={classes.menu} aria-label={texts.pages} data-open={isOpen || undefined}>
         <Menu />
       </nav>
-      <main className={classes.page}>
+      <main className={classes.page} ref={page} tabIndex={-1}>
         <RefreshNotice />
         {children}
       </main>

@@ -1,7 +1,8 @@
-import { Stack, Title } from '@mantine/core';
+import { Stack } from '@mantine/core';
 
 import { textsIn } from '../texts.ts';
 import { PageLink } from './links.tsx';
+import { PageTitle } from './PageTitle.tsx';
 
 const texts = textsIn({
   en: { title: 'There is no such page', start: 'Go to the start' },
@@ -11,9 +12,7 @@ const texts = textsIn({
 export function NotFoundPage() {
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <PageLink to="/">{texts.start}</PageLink>
     </Stack>
   );

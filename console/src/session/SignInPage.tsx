@@ -1,8 +1,9 @@
-import { Anchor, Button, Center, Container, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Center, Container, Paper, PasswordInput, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { handleSubmit } from '../components/handleSubmit.ts';
+import { PageTitle } from '../layout/PageTitle.tsx';
 import { textsIn } from '../texts.ts';
 import { sessionQuery, signIn } from './session.ts';
 
@@ -29,9 +30,7 @@ export function SignInPage() {
       <Container size={420} w="100%">
         <Paper withBorder p="xl" radius="md">
           <Stack>
-            <Title order={1} size="h2">
-              {texts.title}
-            </Title>
+            <PageTitle>{texts.title}</PageTitle>
             <SignInForm />
             <Text size="sm">
               <Anchor href="/docs">{texts.api}</Anchor>

@@ -101,6 +101,32 @@ describe('Campaigns', requiresChromium, () => {
     expect(problems.filter((problem) => !/\b(400|409)\b/.test(problem))).toEqual([]);
   });
 
+  test('By keys alone the page is reached past the menu, and the focus goes on to the next step', async () => {
+    const { page, problems } = await own.open(`/projects/${project.id}/campaigns`);
+    await page.getByRole('button', { name: 'Create a campaign' }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.locator('main:focus').waitFor();
+    await page.getByRole('button', { name: 'Create a campaign' }).press('Enter');
+    await page.getByLabel('Name').fill('By keys');
+    await page.getByRole('combobox', { name: 'From numbers' }).press('ArrowDown');
+    await page.getByRole('option', { name: FROM }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Create the campaign' }).press('Enter');
+    await page.getByRole('heading', { name: 'By keys' }).waitFor();
+    await page.locator('main:focus').waitFor();
+    expect(await page.title()).toBe('By keys · Callway');
+    const { data } = await project.send('GET', '/campaigns');
+    const contacts = [{ toNumber: '+886912345678' }];
+    await project.send('POST', `/campaigns/${data[0].id}/contacts`, { contacts });
+    await page.getByText('0 of 1 contacts are finished').waitFor();
+    await page.getByRole('button', { name: 'Start' }).press('Enter');
+    await page.locator('button:focus').getByText('Pause').waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('button:focus').getByText('Resume').waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('A number is listed as never called, found and removed', async () => {
     const { page, problems } = await own.open(`/projects/${project.id}/campaigns`);
     await page.getByRole('tab', { name: 'Do not call' }).click();

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Modal, Stack, Tabs, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Modal, Stack, Tabs, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { lazyRouteComponent, useBlocker, useParams } from '@tanstack/react-router';
@@ -8,6 +8,7 @@ import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import { FormError } from '../../components/FormError.tsx';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { type Agent, agentQuery, pathwayQuery } from './agentQueries.ts';
@@ -107,9 +108,7 @@ function AgentOf({ projectId, agent, pathway }: { projectId: string; agent: Agen
     <Stack gap="sm">
       <Group justify="space-between">
         <Group gap="sm">
-          <Title order={1} size="h2">
-            {agent.name}
-          </Title>
+          <PageTitle>{agent.name}</PageTitle>
           <Badge variant={agent.status === 'published' ? 'filled' : 'outline'}>{texts[agent.status]}</Badge>
         </Group>
         {!isReadOnly && <PublishButton {...{ projectId, agent, editor }} />}

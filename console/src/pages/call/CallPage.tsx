@@ -1,4 +1,5 @@
 import { Badge, Button, CopyButton, Grid, Group, Loader, Stack, Tabs, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
 import { ArrowDownIcon, ArrowUpIcon, ChatBubbleIcon, Link2Icon } from '@radix-ui/react-icons';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, lazyRouteComponent } from '@tanstack/react-router';
@@ -183,6 +184,8 @@ function Loaded({
 
 function Header({ timeline, player }: { timeline: TimelineData; player: Player }) {
   const { call, sessionId, startedAt, test } = timeline;
+  const name = call ? `${call.fromNumber} → ${call.toNumber}` : sessionId;
+  useDocumentTitle(`${name} · Callway`);
   const [atMs, setAtMs] = useState(0);
   const link = `${location.origin}${location.pathname}?t=${(atMs / 1000).toFixed(1)}`;
   return (
@@ -197,7 +200,7 @@ function Header({ timeline, player }: { timeline: TimelineData; player: Player }
             ) : (
               <ArrowUpIcon aria-label={texts.outbound} />
             )}{' '}
-            {call ? `${call.fromNumber} → ${call.toNumber}` : sessionId}
+            {name}
           </Title>
           {call ? (
             <StatusBadge call={call} />

@@ -10,6 +10,7 @@ import { useApi } from '../../api/apiContext.tsx';
 import { campaignNamesQuery } from '../../api/nameQueries.ts';
 import { codeText } from '../../codes/codeText.ts';
 import { FilterSelect } from '../../components/FilterSelect.tsx';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { textsIn } from '../../texts.ts';
 import { CallTable } from './CallTable.tsx';
 import { type CallFilters, DIRECTIONS, queryOf, readFilters, STATUSES } from './filters.ts';
@@ -60,9 +61,7 @@ export function CallsPage() {
   const query = createQuerySerializer()(queryOf(filters));
   return (
     <Stack gap="lg">
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <LiveCalls projectId={projectId} includeTests={filters.tests ?? false} />
       <ScheduledCalls projectId={projectId} />
       <Stack gap="sm">

@@ -58,9 +58,10 @@ export function CampaignActions({ projectId, campaign }: { projectId: string; ca
   return (
     <>
       {next && (
+        // A disabled button would lose the focus, which is for the next step.
         <Button
-          loading={change.isPending}
-          onClick={() => change.mutate({ transition: next, total: counts.total })}
+          aria-busy={change.isPending}
+          onClick={() => !change.isPending && change.mutate({ transition: next, total: counts.total })}
         >
           {texts[next]}
         </Button>

@@ -1,10 +1,11 @@
-import { Button, Group, Loader, Modal, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Loader, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 
 import { codeText } from '../../codes/codeText.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { CampaignActions } from './CampaignActions.tsx';
@@ -40,9 +41,7 @@ export function CampaignPage() {
       </PageLink>
       <Group justify="space-between">
         <Group miw={0}>
-          <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-            {campaign.name}
-          </Title>
+          <PageTitle>{campaign.name}</PageTitle>
           <CampaignStatus status={campaign.status} />
           {campaign.statusReason !== undefined && (
             <Text size="sm">{codeText('campaignReason', campaign.statusReason)}</Text>

@@ -1,6 +1,7 @@
-import { Stack, Tabs, Title } from '@mantine/core';
+import { Stack, Tabs } from '@mantine/core';
 
 import { useProjectId } from '../../components/useProjectId.ts';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { textsIn } from '../../texts.ts';
 import { CampaignList } from './CampaignList.tsx';
 import { DoNotCall } from './DoNotCall.tsx';
@@ -15,9 +16,7 @@ export function CampaignsPage() {
   const projectId = useProjectId();
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <Tabs defaultValue="campaigns" keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="campaigns">{texts.campaigns}</Tabs.Tab>

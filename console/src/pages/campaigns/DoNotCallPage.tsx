@@ -1,6 +1,7 @@
-import { Stack, Title } from '@mantine/core';
+import { Stack } from '@mantine/core';
 
 import { NotFoundPage } from '../../layout/NotFoundPage.tsx';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { useSession } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { DoNotCall } from './DoNotCall.tsx';
@@ -16,9 +17,7 @@ export function DoNotCallPage() {
   if (kind !== 'operator') return <NotFoundPage />;
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <DoNotCall projectId={undefined} />
     </Stack>
   );

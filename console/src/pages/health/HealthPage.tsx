@@ -1,4 +1,4 @@
-import { Badge, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Badge, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
@@ -10,6 +10,7 @@ import { Plot } from '../../components/Plot.tsx';
 import { Section } from '../../components/Section.tsx';
 import { formatDateTime, formatLatency, formatNumber } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { COLON, textsIn } from '../../texts.ts';
 
 const REFRESH_MS = 15_000;
@@ -90,9 +91,7 @@ export function HealthPage() {
   if (nodes.error && !nodes.data) return <ErrorPage error={nodes.error} />;
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <Dependencies />
       <Section title={texts.nodes}>
         {nodes.data?.data.length === 0 && <Text>{texts.noNodes}</Text>}

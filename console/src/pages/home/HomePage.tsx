@@ -1,4 +1,4 @@
-import { List, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { List, Stack, Text, ThemeIcon } from '@mantine/core';
 import { CheckIcon, DotFilledIcon } from '@radix-ui/react-icons';
 import { useQuery } from '@tanstack/react-query';
 
@@ -8,6 +8,7 @@ import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { Today } from './Today.tsx';
@@ -95,9 +96,7 @@ export function HomePage() {
   const isSetUp = progress.data !== undefined && Object.values(progress.data).every((isDone) => isDone);
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {project.data.name}
-      </Title>
+      <PageTitle>{project.data.name}</PageTitle>
       {mayRead && <Waiting projectId={projectId} />}
       {mayRead && <Today projectId={projectId} />}
       {!isSetUp && <FirstSteps projectId={projectId} progress={progress.data} />}

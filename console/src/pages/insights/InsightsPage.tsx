@@ -1,7 +1,8 @@
-import { Stack, Tabs, Title } from '@mantine/core';
+import { Stack, Tabs } from '@mantine/core';
 import { getRouteApi, lazyRouteComponent } from '@tanstack/react-router';
 import { Suspense } from 'react';
 
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { textsIn } from '../../texts.ts';
 import { InsightFilters } from './InsightFilters.tsx';
 import { type InsightSearch, TABS } from './insightSearch.ts';
@@ -27,9 +28,7 @@ export function InsightsPage() {
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       {tab !== 'alerts' && <InsightFilters projectId={projectId} search={search} onChange={change} />}
       <Tabs
         value={tab}

@@ -1,4 +1,4 @@
-import { Group, Loader, Paper, Stack, Switch, Text, Title } from '@mantine/core';
+import { Group, Loader, Paper, Stack, Switch, Text } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -10,6 +10,7 @@ import { formatNumber } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { PageNumbers } from '../../layout/PageNumbers.tsx';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { type Chunk, useDocuments, useKnowledgebase } from './knowledge.ts';
@@ -86,9 +87,7 @@ function Chunks({ knowledgebaseId }: { knowledgebaseId: string }) {
   if (!document) return <Text>{texts.gone}</Text>;
   return (
     <>
-      <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-        {document.name}
-      </Title>
+      <PageTitle>{document.name}</PageTitle>
       <Text c="dimmed">{chunkCount === 0 ? texts.none : texts.intro}</Text>
       {chunkCount > 0 && chunks === undefined && <Loader aria-label={texts.loading} />}
       {chunks?.map((chunk, place) => (

@@ -1,8 +1,9 @@
-import { Grid, Group, Loader, Paper, Stack, Text, Title } from '@mantine/core';
+import { Grid, Group, Loader, Paper, Stack, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 
 import { formatNumber } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { CreateKnowledgebase } from './CreateKnowledgebase.tsx';
@@ -35,9 +36,7 @@ export function KnowledgePage() {
   if (error && knowledgebase === undefined) return <ErrorPage error={error} />;
   return (
     <Stack maw={1200}>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       {knowledgebase === undefined && <Loader aria-label={texts.loading} />}
       {knowledgebase === null && (mayWrite ? <CreateKnowledgebase projectId={projectId} /> : texts.none)}
       {knowledgebase && <Content projectId={projectId} knowledgebase={knowledgebase} mayWrite={mayWrite} />}

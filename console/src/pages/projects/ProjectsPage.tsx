@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Table, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -9,6 +9,7 @@ import { formatDateTime } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { PageNumbers } from '../../layout/PageNumbers.tsx';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { textsIn } from '../../texts.ts';
 
 const PAGE_SIZE = 50;
@@ -48,9 +49,7 @@ export function ProjectsPage() {
   if (error && !data) return <ErrorPage error={error} />;
   return (
     <Stack maw={900}>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <CreateProject />
       {data?.pagination.total === 0 && <Text>{texts.none}</Text>}
       {data !== undefined && data.pagination.total > 0 && (

@@ -1,4 +1,4 @@
-import { Button, Modal, Stack, Text, Title } from '@mantine/core';
+import { Button, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, lazyRouteComponent } from '@tanstack/react-router';
@@ -6,6 +6,7 @@ import { Suspense } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { Section } from '../../components/Section.tsx';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { agentQuery } from '../agent/agentQueries.ts';
@@ -49,9 +50,7 @@ export function ReleasesPage() {
   const agent = useQuery(agentQuery(api, projectId));
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       {agent.data && (
         <Text size="sm" c="dimmed">
           {texts[agent.data.status]}

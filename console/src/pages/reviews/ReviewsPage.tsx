@@ -1,6 +1,7 @@
-import { Stack, Tabs, Title } from '@mantine/core';
+import { Stack, Tabs } from '@mantine/core';
 
 import { useProjectId } from '../../components/useProjectId.ts';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { DoneReviews } from './DoneReviews.tsx';
@@ -18,9 +19,7 @@ export function ReviewsPage() {
   const mayWrite = useScope('write');
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <Tabs defaultValue="open" keepMounted={false}>
         <Tabs.List mb="sm">
           <Tabs.Tab value="open">{texts.open}</Tabs.Tab>

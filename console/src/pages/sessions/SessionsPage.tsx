@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { Cross2Icon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
 import { getRouteApi } from '@tanstack/react-router';
@@ -6,6 +6,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { codeText } from '../../codes/codeText.ts';
 import { FilterSelect } from '../../components/FilterSelect.tsx';
 import { formatDateTime } from '../../formats.ts';
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { textsIn } from '../../texts.ts';
 import { SessionFilterPanel } from './SessionFilterPanel.tsx';
 import { SessionTable } from './SessionTable.tsx';
@@ -44,9 +45,7 @@ export function SessionsPage() {
   const search = route.useSearch();
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <Text size="sm" c="dimmed">
         {texts.about}
       </Text>

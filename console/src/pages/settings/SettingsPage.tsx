@@ -1,7 +1,8 @@
-import { Stack, Tabs, Title } from '@mantine/core';
+import { Stack, Tabs } from '@mantine/core';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { Suspense } from 'react';
 
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { AuditLog } from './AuditLog.tsx';
@@ -39,9 +40,7 @@ export function SettingsPage() {
   const mayManage = useScope('keys:write');
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <Tabs defaultValue="usage" keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="usage">{texts.usage}</Tabs.Tab>

@@ -1,7 +1,8 @@
-import { Alert, Button, Grid, Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Grid, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { CallBar } from './CallBar.tsx';
@@ -68,9 +69,7 @@ export function TalkPage() {
   return (
     <Stack>
       <Group justify="space-between">
-        <Title order={1} size="h2">
-          {texts.title}
-        </Title>
+        <PageTitle>{texts.title}</PageTitle>
         <Group>
           <SegmentedControl
             aria-label={texts.version}

@@ -1,6 +1,7 @@
-import { Stack, Tabs, Title } from '@mantine/core';
+import { Stack, Tabs } from '@mantine/core';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { textsIn } from '../../texts.ts';
 import { CaseList } from './cases/CaseList.tsx';
 import { RunList } from './runs/RunList.tsx';
@@ -21,9 +22,7 @@ export function TestsPage() {
   useRunEvents(projectId);
   return (
     <Stack maw={1100}>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <Tabs
         value={tab}
         onChange={(chosen) => navigate({ search: { tab: chosen as TestsTab }, replace: true })}

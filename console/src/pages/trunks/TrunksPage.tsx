@@ -1,5 +1,6 @@
-import { Stack, Title } from '@mantine/core';
+import { Stack } from '@mantine/core';
 
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { textsIn } from '../../texts.ts';
 import { NumberSection } from './NumberSection.tsx';
 import { RefusedCalls } from './RefusedCalls.tsx';
@@ -12,9 +13,7 @@ const texts = textsIn({ en: { title: 'Trunks and numbers' }, 'zh-TW': { title: '
 export function TrunksPage() {
   return (
     <Stack>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <TrunkSection />
       <RefusedCalls />
       <NumberSection />

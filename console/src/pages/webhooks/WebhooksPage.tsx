@@ -1,6 +1,7 @@
-import { Stack, Title } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 
+import { PageTitle } from '../../layout/PageTitle.tsx';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import { DeliveryList } from './DeliveryList.tsx';
@@ -15,9 +16,7 @@ export function WebhooksPage() {
   const mayManage = useScope('keys:write');
   return (
     <Stack maw={1100} gap="lg">
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       <WebhookTargets projectId={projectId} />
       {mayManage && <SigningSecret projectId={projectId} />}
       <DeliveryList projectId={projectId} />

@@ -43,6 +43,9 @@ const texts = textsIn({
   },
 });
 
+/** The focus was on the form, which has gone. */
+const takeFocus = (shown: HTMLElement | null) => shown?.focus();
+
 /** Follows an import, and shows which rows were skipped. */
 export function ImportProgress({ target, importId }: { target: ImportTarget; importId: string }) {
   const api = useApi();
@@ -71,7 +74,7 @@ export function ImportProgress({ target, importId }: { target: ImportTarget; imp
   const reasons = countsText(countBy(errors, ({ code }) => codeText('skipReason', code)));
   const figures = [data.rows, accepted, skipped].map(formatNumber) as [string, string, string];
   return (
-    <Stack gap="xs" role="group" aria-label={texts.title}>
+    <Stack gap="xs" role="group" aria-label={texts.title} tabIndex={-1} ref={takeFocus}>
       <Text fw={600} role="status">
         {texts[status]}
         {status === 'running' && <Loader size="xs" ml="xs" aria-label={texts.running} />}

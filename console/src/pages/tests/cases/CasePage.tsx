@@ -1,4 +1,4 @@
-import { Group, Loader, Stack, Title } from '@mantine/core';
+import { Group, Loader, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -8,6 +8,7 @@ import { bodyOf } from '../../../api/client.ts';
 import { ConfirmButton } from '../../../components/ConfirmButton.tsx';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { PageLink } from '../../../layout/links.tsx';
+import { PageTitle } from '../../../layout/PageTitle.tsx';
 import { useScope } from '../../../session/session.ts';
 import { textsIn } from '../../../texts.ts';
 import { RunButton } from '../runs/RunButton.tsx';
@@ -79,9 +80,7 @@ function NewCase({ projectId }: { projectId: string }) {
   });
   return (
     <>
-      <Title order={1} size="h2">
-        {texts.create}
-      </Title>
+      <PageTitle>{texts.create}</PageTitle>
       <CaseEditor
         projectId={projectId}
         initial={{ name: '', turns: [newTurn()] }}
@@ -163,9 +162,7 @@ function EditCase({
   return (
     <>
       <Group justify="space-between">
-        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-          {name}
-        </Title>
+        <PageTitle>{name}</PageTitle>
         {mayWrite && <RunButton projectId={projectId} subject={{ kind: 'case', id, name }} />}
       </Group>
       <CaseEditor

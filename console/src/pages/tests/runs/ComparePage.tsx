@@ -1,4 +1,4 @@
-import { Loader, Stack, Table, Text, Title } from '@mantine/core';
+import { Loader, Stack, Table, Text } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 
@@ -6,6 +6,7 @@ import { useApi } from '../../../api/apiContext.tsx';
 import { formatDateTime, formatLatency } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { PageLink } from '../../../layout/links.tsx';
+import { PageTitle } from '../../../layout/PageTitle.tsx';
 import { textsIn } from '../../../texts.ts';
 import { StatusBadge } from '../StatusBadge.tsx';
 import { runQuery, type TestRun } from '../testData.ts';
@@ -45,9 +46,7 @@ export function ComparePage() {
       <PageLink to="/projects/$projectId/tests" params={{ projectId }} search={{ tab: 'runs' }} size="sm">
         ← {texts.back}
       </PageLink>
-      <Title order={1} size="h2">
-        {texts.title}
-      </Title>
+      <PageTitle>{texts.title}</PageTitle>
       {runs.length < queries.length ? <Loader aria-label={texts.loading} /> : <Comparison runs={runs} />}
     </Stack>
   );

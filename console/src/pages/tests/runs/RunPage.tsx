@@ -9,6 +9,7 @@ import { FormError } from '../../../components/FormError.tsx';
 import { formatDateTime, formatTook } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { PageLink } from '../../../layout/links.tsx';
+import { PageTitle } from '../../../layout/PageTitle.tsx';
 import { useScope } from '../../../session/session.ts';
 import { textsIn } from '../../../texts.ts';
 import { countsText } from '../../campaigns/counts.ts';
@@ -79,9 +80,7 @@ function Run({ run }: { run: TestRun }) {
     <>
       <Group justify="space-between">
         <Group gap="sm">
-          <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-            {name}
-          </Title>
+          <PageTitle>{name}</PageTitle>
           <StatusBadge status={status} />
         </Group>
         <RunActions run={run} />

@@ -9,6 +9,7 @@ import { FormError } from '../../../components/FormError.tsx';
 import { handleSubmit } from '../../../components/handleSubmit.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { ButtonLink, PageLink } from '../../../layout/links.tsx';
+import { PageTitle } from '../../../layout/PageTitle.tsx';
 import { useScope } from '../../../session/session.ts';
 import { textsIn } from '../../../texts.ts';
 import { RunButton } from '../runs/RunButton.tsx';
@@ -96,9 +97,7 @@ function EditSuite({ suite, cases }: { suite: TestSuite; cases: readonly TestCas
   return (
     <Stack>
       <Group justify="space-between">
-        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-          {suite.name}
-        </Title>
+        <PageTitle>{suite.name}</PageTitle>
         {mayWrite && suite.testCases.length > 0 && (
           <RunButton projectId={projectId} subject={{ kind: 'suite', id, name: suite.name }} />
         )}
