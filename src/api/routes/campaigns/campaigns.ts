@@ -28,6 +28,7 @@ export function campaignRoutes(app: App, deps: HttpDeps): void {
     schema: campaignResource,
     quota: 'campaigns',
     list: {
+      description: 'Newest first.',
       async run({ stores, projectId }, page) {
         return mapPage(await stores.campaigns.list(projectId, page), shownCampaign);
       },

@@ -13,7 +13,7 @@ const COLUMNS = `id, project_id, name, description, status, status_reason, setti
   ${countsIn(CONTACT_STATUSES)} AS counts, ${countsIn(CONTACT_OUTCOMES)} AS outcomes`;
 
 export function campaignStore(database: Queryable): CampaignStore {
-  const rows = projectRows<Campaign>(database, 'campaigns', COLUMNS, toCampaign);
+  const rows = projectRows<Campaign>(database, 'campaigns', COLUMNS, toCampaign, 'DESC');
   return {
     find: rows.find,
     list: rows.list,

@@ -14,7 +14,7 @@ export const BY_CREATION = [
 export interface ProjectRows<Item> {
   insert(columns: Columns): Promise<Item>;
   find(projectId: string, id: string, lock?: 'for update'): Promise<Item | undefined>;
-  /** Lists the rows, oldest first. */
+  /** Lists the rows by their creation. */
   list(projectId: string, page: Page): Promise<PageOf<Item>>;
   /** Returns all rows, oldest first. */
   all(projectId: string): Promise<Item[]>;
@@ -28,12 +28,14 @@ export interface ProjectRows<Item> {
  *
  * @param columns - The columns to select.
  * @param toItem - Default: {@link fieldsOf} the row.
+ * @param direction - `DESC` lists the newest first. Default: the oldest.
  */
 export function projectRows<Item, Row extends object = object>(
   database: Queryable,
   table: string,
   columns: string,
   toItem: (row: Row) => Item = fieldsOf,
+  direction: 'ASC' | 'DESC' = 'ASC',
 ): ProjectRows<Item> {
   const select = `SELECT ${columns} FROM ${table} WHERE project_id = $1`;
   return {
@@ -52,7 +54,7 @@ export function projectRows<Item, Row extends object = object>(
         where: 'project_id = $1',
         parameters: [projectId],
         order: BY_CREATION,
-        direction: 'ASC',
+        direction,
       } as const;
       return mapPage(await queryPage<Row>(database, list, page), toItem);
     },
