@@ -16,7 +16,7 @@ export function ratesAt(at: string): string {
 /** The currency of the rates that hold at a time, or else of the first ones after it. @param at - An expression. */
 export function currencyFrom(at: string): string {
   return `coalesce(${ratesAt(at)}, (
-    SELECT rates FROM rates WHERE coalesce(project_id, history.project_id) = history.project_id AND rates IS NOT NULL
+    SELECT rates FROM rates WHERE (project_id = history.project_id OR project_id IS NULL) AND rates IS NOT NULL
       AND valid_from > ${at} ORDER BY valid_from, id LIMIT 1
   ))->>'currency'`;
 }
