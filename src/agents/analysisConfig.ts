@@ -10,7 +10,16 @@ const MAX_DATA_PROPERTIES = 50;
 /** The model reads the schema with each session. */
 const MAX_SCHEMA_CHARACTERS = 20_000;
 /** Keywords by which an object may have properties beside those of `properties`. */
-const OPENING = ['patternProperties', '$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
+const OPENING = [
+  'patternProperties',
+  '$ref',
+  '$dynamicRef',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'if',
+  'dependentSchemas',
+];
 
 const disposition = z.strictObject({
   value: text(1, 64).describe('Its name in results, lists and filters.').meta({ example: 'booked' }),
@@ -77,19 +86,24 @@ export type AnalysisConfig = z.infer<typeof analysisConfig>;
 
 /**
  * Finds a required property that its object does not have: no answer of a model would fit. Objects that take properties
- * by other keywords than `properties` are left out.
+ * by other keywords than `properties` are left out, and so are those inside that declare none, which take any.
+ *
+ * @see closedSchema
  */
-function undeclaredIn(schema: unknown): string | undefined {
+function undeclaredIn(schema: unknown, isRoot = true): string | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
-  const { properties, required, items, additionalProperties }: Readonly<Record<string, unknown>> = {
-    ...schema,
-  };
+  const { properties, required, items, ...others }: Readonly<Record<string, unknown>> = { ...schema };
   const members = typeof properties === 'object' && properties !== null ? properties : {};
-  const isOpen = Boolean(additionalProperties) || OPENING.some((keyword) => keyword in schema);
+  const isOpen =
+    Boolean(others.additionalProperties ?? others.unevaluatedProperties) ||
+    OPENING.some((keyword) => keyword in others) ||
+    (!isRoot && properties === undefined);
   const missing =
-    Array.isArray(required) && !isOpen ? required.find((name) => !(name in members)) : undefined;
+    Array.isArray(required) && !isOpen ? required.find((name) => !Object.hasOwn(members, name)) : undefined;
   if (missing !== undefined) return String(missing);
-  return [...Object.values(members), items].map(undeclaredIn).find((name) => name !== undefined);
+  return [...Object.values(members), items]
+    .map((inner) => undeclaredIn(inner, false))
+    .find((name) => name !== undefined);
 }
 
 /**
