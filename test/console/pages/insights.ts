@@ -119,6 +119,8 @@ describe('Insights', requiresChromium, () => {
     await page.getByRole('row', { name: /^Greeting 3 0 0%/ }).waitFor();
     await expectLightScripts(page);
     await expectAccessible(page);
+    await page.getByRole('link', { name: '3: conversations that ended at Help the caller' }).click();
+    await page.getByText('3 of 3').waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import { DataTable } from '../../components/DataTable.tsx';
 import { Section } from '../../components/Section.tsx';
-import { formatDuration, formatNumber, formatPercent } from '../../formats.ts';
+import { formatNumber, formatPercent, formatTook } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
@@ -16,6 +16,7 @@ import { type Graph, titleOf } from '../agent/pathway/graph.ts';
 import type { Funnel } from './insightData.ts';
 import { filtersOf, type InsightSearch, spanOf } from './insightSearch.ts';
 import classes from './insights.module.css';
+import { sessionsEndedAt } from './sessionsOf.ts';
 
 const texts = textsIn({
   en: {
@@ -25,6 +26,7 @@ const texts = textsIn({
     node: 'Node',
     entered: 'Entered',
     ended: 'Ended here',
+    sessions: (ended: string, title: string) => `${ended}: conversations that ended at ${title}`,
     stay: 'Median stay',
     taken: 'Taken edges',
     edge: (title: string, taken: string) => `${title} ${taken}`,
@@ -41,6 +43,7 @@ const texts = textsIn({
     node: '節點',
     entered: '進入',
     ended: '在此結束',
+    sessions: (ended: string, title: string) => `${ended}：在${title}結束的對話`,
     stay: '停留中位數',
     taken: '走過的連線',
     edge: (title: string, taken: string) => `${title} ${taken}`,
@@ -76,20 +79,28 @@ export function FunnelView({ projectId, search }: { projectId: string; search: I
           {texts.noneHelp}
         </Text>
       ) : (
-        <Drawn funnel={funnel} graph={pathway.graph} />
+        <Drawn {...{ projectId, search, funnel }} graph={pathway.graph} />
       )}
     </Section>
   );
 }
 
-function Drawn({ funnel, graph }: { funnel: Funnel; graph: Graph }) {
+interface DrawnProps {
+  readonly projectId: string;
+  readonly search: InsightSearch;
+  readonly funnel: Funnel;
+  readonly graph: Graph;
+}
+
+function Drawn(props: DrawnProps) {
+  const { funnel, graph } = props;
   const traffic = useMemo(() => trafficOf(funnel), [funnel]);
   return (
     <Stack>
       <Box className={classes.canvas ?? ''}>
         <PathwayView graph={graph} traffic={traffic} />
       </Box>
-      <FunnelTable funnel={funnel} graph={graph} />
+      <FunnelTable {...props} />
     </Stack>
   );
 }
@@ -114,7 +125,7 @@ function trafficOf({ nodes }: Funnel) {
   return new Map([...ofNodes, ...ofEdges]);
 }
 
-function FunnelTable({ funnel: { nodes }, graph }: { funnel: Funnel; graph: Graph }) {
+function FunnelTable({ projectId, search, funnel: { nodes }, graph }: DrawnProps) {
   const known = new Map(graph.nodes.map((node) => [node.id, titleOf(node)]));
   const titles = new Map(nodes.map(({ nodeId, title }) => [nodeId, known.get(nodeId) ?? title ?? nodeId]));
   const titleById = (id: string) => titles.get(id) ?? known.get(id) ?? id;
@@ -142,12 +153,24 @@ function FunnelTable({ funnel: { nodes }, graph }: { funnel: Funnel; graph: Grap
           </Table.Th>
           <Table.Td ta="end">{formatNumber(entered)}</Table.Td>
           <Table.Td ta="end">
-            {formatNumber(ended)}{' '}
+            {ended === 0 ? (
+              formatNumber(ended)
+            ) : (
+              <PageLink
+                to="/projects/$projectId/sessions"
+                params={{ projectId }}
+                search={sessionsEndedAt(search, nodeId)}
+                inherit
+                aria-label={texts.sessions(formatNumber(ended), titleById(nodeId))}
+              >
+                {formatNumber(ended)}
+              </PageLink>
+            )}{' '}
             <Text span size="xs" c="dimmed" ms="xs">
               {entered > 0 && formatPercent(ended / entered)}
             </Text>
           </Table.Td>
-          <Table.Td ta="end">{medianSeconds !== null && formatDuration(medianSeconds * 1000)}</Table.Td>
+          <Table.Td ta="end">{medianSeconds !== null && formatTook(medianSeconds * 1000)}</Table.Td>
           <Table.Td>
             {edges.map(({ to, taken }) => texts.edge(`→ ${titleById(to)}`, formatNumber(taken))).join(', ')}
           </Table.Td>

@@ -48,3 +48,17 @@ export function sessionsOf({ search, groupBy, at, interval, key }: Point): Sessi
     to: span.to !== undefined && span.to < end ? span.to : end,
   };
 }
+
+/** Returns the search for the conversations that ended at a node, in whole days of UTC as the funnel has them. */
+export function sessionsEndedAt(search: InsightSearch, nodeId: string): SessionSearch {
+  const { from, to } = spanOf(search, Date.now());
+  const day = (time: string | undefined, round: (days: number) => number) =>
+    time && new Date(round(Date.parse(time) / INTERVAL_MS.day) * INTERVAL_MS.day).toISOString();
+  return {
+    ...filtersOf(search),
+    node: nodeId,
+    status: 'ended',
+    from: day(from, Math.floor),
+    to: day(to, Math.ceil),
+  };
+}
