@@ -161,7 +161,7 @@ function Row({ projectId, campaignId, contact, mayRemove }: RowProps) {
       <Table.Td>
         {toNumber}
         {externalId !== undefined && (
-          <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          <Text size="xs" c="dimmed" maw={180} style={{ overflowWrap: 'anywhere' }}>
             {externalId}
           </Text>
         )}
