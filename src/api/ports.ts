@@ -25,7 +25,7 @@ import type { Customers } from '../calls/customers/customers.ts';
 import type { MediaFiles } from '../calls/holdMusic/mediaFiles.ts';
 import type { NodeReports } from '../calls/nodes/nodeReport.ts';
 import type { NumberOwnership } from '../calls/numbers/numberClaim.ts';
-import type { RecordingStore } from '../calls/recording/recordingStore.ts';
+import type { RecordingReader } from '../calls/recording/recordingStore.ts';
 import type { RecordingUrls } from '../calls/recording/recordingUrls.ts';
 import type { CallControl } from '../calls/runner/callControl.ts';
 import type { AcceptedCall, InsertOnce, OutboundOrder } from '../calls/setup/outboundOrder.ts';
@@ -149,7 +149,7 @@ interface AudioServices {
   /** The media streams; undefined on nodes without voice. */
   readonly mediaStreams?: MediaStreams | undefined;
   readonly mediaFiles: MediaFiles;
-  readonly recordings: { readonly store: Pick<RecordingStore, 'open'>; readonly urls: RecordingUrls };
+  readonly recordings: { readonly store: RecordingReader; readonly urls: RecordingUrls };
 }
 
 /** What the operator of the installation sees. */

@@ -5,7 +5,7 @@ import type { CallRequests } from '../../calls/nodes/callRequests.ts';
 import type { NodeBus } from '../../calls/nodes/nodeBus.ts';
 import { CallRecordings, callOfRecording } from '../../calls/recording/callRecordings.ts';
 import { offerRecordings } from '../../calls/recording/offerRecordings.ts';
-import type { RecordingStore } from '../../calls/recording/recordingStore.ts';
+import type { RecordingReader, RecordingStore } from '../../calls/recording/recordingStore.ts';
 import { createRecordingUrls, type RecordingUrls } from '../../calls/recording/recordingUrls.ts';
 import { bucketRecordings } from '../../infra/objectStore/recordings/bucketRecordings.ts';
 import { localRecordings } from '../../infra/objectStore/recordings/localRecordings.ts';
@@ -20,7 +20,7 @@ export interface BuiltRecordings {
   readonly urls: RecordingUrls;
   readonly calls: CallRecordings;
   /** The recordings of all nodes. */
-  shared(requests: CallRequests): Pick<RecordingStore, 'open'>;
+  shared(requests: CallRequests): RecordingReader;
   /** Answers other nodes that look for a recording of this one. @returns Stops it. */
   offer(bus: NodeBus): () => void;
 }

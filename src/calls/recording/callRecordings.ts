@@ -8,7 +8,7 @@ import type { RecordingLength, RecordingStore } from './recordingStore.ts';
 import type { RecordingUrls } from './recordingUrls.ts';
 
 export interface CallRecordingsDeps {
-  readonly recordingStore: Pick<RecordingStore, 'save' | 'remove'>;
+  readonly recordingStore: RecordingStore;
   /** Recordings whose calls were removed, by retention or with their project. */
   readonly removals: Removals;
   readonly urls: RecordingUrls;

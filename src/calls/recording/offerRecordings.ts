@@ -4,7 +4,7 @@ import type { RecordingStore } from './recordingStore.ts';
 export interface RecordingOffers {
   readonly bus: NodeBus;
   /** The recording store of this node. */
-  readonly store: Pick<RecordingStore, 'open'>;
+  readonly store: RecordingStore;
   /** @returns A signed URL at this node. */
   readonly sign: (key: string) => string;
   readonly onError: (error: unknown, what: string) => void;

@@ -1,9 +1,15 @@
 import type { Readable } from 'node:stream';
 
 /** Finished recordings, in a folder or a bucket. Keys are names like `project/call.wav`. */
-export interface RecordingStore {
+export interface RecordingStore extends RecordingReader {
   /** Moves a finished file into the store. May be repeated for a file that was moved before. */
   save(localPath: string, key: string): Promise<void>;
+  /** Idempotent. @returns True when it is gone from all nodes: a folder knows it only of a file that it had. */
+  remove(key: string): Promise<boolean>;
+}
+
+/** What opens recordings, also those of other nodes. */
+export interface RecordingReader {
   /**
    * Opens a recording, or a range of it, for reading.
    *
@@ -11,8 +17,6 @@ export interface RecordingStore {
    * @throws {RangeNotSatisfiableError} When the range starts behind the end.
    */
   open(key: string, range?: ByteRange): Promise<OpenRecording | undefined>;
-  /** Idempotent. @returns True when it is gone from all nodes: a folder knows it only of a file that it had. */
-  remove(key: string): Promise<boolean>;
 }
 
 /** The length of a recording. */

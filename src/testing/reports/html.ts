@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import type { RecordingStore } from '../../calls/recording/recordingStore.ts';
+import type { RecordingReader } from '../../calls/recording/recordingStore.ts';
 import { type Remark, type ReportLocale, remarkText } from '../assertions/remark.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import type { Play, PlayedCase, TestRun } from '../runs/testRun.ts';
@@ -28,7 +28,7 @@ export interface HtmlReportOptions {
   /** Default: English. */
   readonly locale?: ReportLocale;
   /** Opens recordings; undefined on an installation that stores none. */
-  readonly recordings?: Pick<RecordingStore, 'open'> | undefined;
+  readonly recordings?: RecordingReader | undefined;
   /** Limit of the embedded recordings, in bytes: first those of plays that did not pass. Beyond it the page has links. */
   readonly maxAudioBytes?: number;
 }

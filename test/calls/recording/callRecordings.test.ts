@@ -5,7 +5,7 @@ import { CallwayError } from '../../../src/base/errors.ts';
 import { uuidV7 } from '../../../src/base/values/ids.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { CallRecordings } from '../../../src/calls/recording/callRecordings.ts';
-import type { RecordingLength } from '../../../src/calls/recording/recordingStore.ts';
+import type { RecordingLength, RecordingStore } from '../../../src/calls/recording/recordingStore.ts';
 import type { RecordingUrls } from '../../../src/calls/recording/recordingUrls.ts';
 import { createWorkingFolder } from '../../../src/infra/objectStore/recordings/workingFolder.ts';
 import { completeRecording } from '../../../src/media/recording/recordingFile.ts';
@@ -29,7 +29,7 @@ function recordingsWith(
   const removals = new Set<string>();
   let failure: Error | undefined;
   const recordings = new CallRecordings({
-    recordingStore: {
+    recordingStore: unused<RecordingStore>('recordingStore', {
       async save(_path, key) {
         if (failure) throw failure;
         saved.push(key);
@@ -38,7 +38,7 @@ function recordingsWith(
         if (key.startsWith('broken/')) throw new Error('not removed');
         return key.startsWith('here/');
       },
-    },
+    }),
     removals: {
       due: async (limit, after = '') => [...removals].filter((key) => key > after).slice(0, limit),
       done: async (key) => void removals.delete(key),

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { RecordingStore } from '../../../src/calls/recording/recordingStore.ts';
+import type { RecordingReader } from '../../../src/calls/recording/recordingStore.ts';
 import { remark } from '../../../src/testing/assertions/remark.ts';
 import { type HtmlReportOptions, htmlReport } from '../../../src/testing/reports/html.ts';
 import { showRun } from '../../../src/testing/runs/showRun.ts';
@@ -45,7 +45,7 @@ function runOf(statuses: Readonly<Record<string, PlayStatus>>): RunDetail {
 
 async function reportOf(
   detail: RunDetail,
-  recordings: Pick<RecordingStore, 'open'>,
+  recordings: RecordingReader,
   options: Omit<HtmlReportOptions, 'recordings'> = {},
 ) {
   const run = showRun(detail, { recordingUrl: (key) => `https://gateway/${key}?a&b` });
@@ -55,7 +55,7 @@ async function reportOf(
 }
 
 /** Recordings whose bytes are their names. */
-const named: Pick<RecordingStore, 'open'> = {
+const named: RecordingReader = {
   open: async (key) => ({
     stream: Readable.from([Buffer.from(key)]),
     totalBytes: key.length,

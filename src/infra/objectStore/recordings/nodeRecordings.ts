@@ -6,6 +6,7 @@ import {
   type ByteRange,
   type OpenRecording,
   RangeNotSatisfiableError,
+  type RecordingReader,
   type RecordingStore,
 } from '../../../calls/recording/recordingStore.ts';
 
@@ -15,7 +16,7 @@ const CONTENT_RANGE = /^bytes (?:(\d+)-(\d+)|\*)\/(\d+)$/;
 
 export interface NodeRecordingsDeps {
   /** The recording store of this node. */
-  readonly local: Pick<RecordingStore, 'open'>;
+  readonly local: RecordingStore;
   /** Returns true when the recording's call still has it. */
   readonly isKept: (key: string) => Promise<boolean>;
   /** @returns A signed URL at the node that has it; undefined when no node answers. */
@@ -27,7 +28,7 @@ export interface NodeRecordingsDeps {
  * Recordings in the folders of all nodes: one that this node lacks is read from the node that has it. Opening rejects with
  * 503 `recording_unavailable` where no node answers.
  */
-export function nodeRecordings(deps: NodeRecordingsDeps): Pick<RecordingStore, 'open'> {
+export function nodeRecordings(deps: NodeRecordingsDeps): RecordingReader {
   const { local, isKept, locate, clock } = deps;
   return {
     async open(key, range) {

@@ -7,7 +7,7 @@ const BYTE_RATE_AT = 28;
 
 /** Length of a stored recording. @returns Undefined when it does not exist. */
 export async function storedRecordingLength(
-  store: Pick<RecordingStore, 'open'>,
+  store: RecordingStore,
   key: string,
 ): Promise<RecordingLength | undefined> {
   const kept = await store.open(key, { first: 0, last: WAV_HEADER_BYTES - 1 });
