@@ -16,6 +16,7 @@ import type {
   DialectServer,
   GatewayMessageHandler,
 } from './dialect.ts';
+import { readAudio } from './wire/audioFork.ts';
 import { oddBytes } from './wire/botRules.ts';
 import { type Fields, fieldsOf, nameOf, parseJson, positionOf, toBase64 } from './wire/json.ts';
 import { GatewayMessages, readAgentMessage, readDigits, readStart } from './wire/mediaStreams.ts';
@@ -96,11 +97,6 @@ function openClient(
     },
     stop: () => send(messages.stop()),
   };
-}
-
-function readAudio(message: Uint8Array, receiver: Pick<AgentReader, 'audio' | 'malformed'>): void {
-  if (message.length % Int16Array.BYTES_PER_ELEMENT === 1) receiver.malformed();
-  receiver.audio(readPcm16(message));
 }
 
 function readGatewayMessage(message: Fields | undefined, gateway: GatewayMessageHandler): void {

@@ -1,6 +1,12 @@
 import { readPcm16, writePcm16 } from '../../media/pcm16.ts';
 import { isSampleRate } from '../../media/resample/resampler.ts';
-import type { DialectConnection, DialectServer, GatewayMessageHandler, StreamMessage } from '../dialect.ts';
+import type {
+  AgentReader,
+  DialectConnection,
+  DialectServer,
+  GatewayMessageHandler,
+  StreamMessage,
+} from '../dialect.ts';
 import { digitsOf, type Fields, fieldsOf, nameOf, numberOf, parseJson, textsOf } from './json.ts';
 
 const DEFAULT_RATE_HZ = 8000;
@@ -72,10 +78,7 @@ function withoutMarkers(samples: Int16Array): Int16Array {
   return samples.includes(MARKER) ? samples.map((sample) => (sample === MARKER ? 0 : sample)) : samples;
 }
 
-export function readAudio(
-  message: Uint8Array,
-  receiver: Pick<GatewayMessageHandler, 'audio' | 'malformed'>,
-): void {
+export function readAudio(message: Uint8Array, receiver: AgentReader | GatewayMessageHandler): void {
   if (message.length % Int16Array.BYTES_PER_ELEMENT === 1) receiver.malformed();
   receiver.audio(readPcm16(message));
 }
