@@ -8,7 +8,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
  *
  * @throws {CommandError} When PORT is 0.
  */
-export function configuredAddress(config: Pick<Config, 'HOST' | 'PORT'>): string {
+export function configuredAddress(config: Config): string {
   if (config.PORT === 0) {
     throw new CommandError(
       EXIT.usage,

@@ -51,7 +51,7 @@ export async function followCall(deps: FollowDeps): Promise<History> {
 }
 
 /** Returns how a call ended, for the user. */
-export function endWords({ call }: Pick<History, 'call'>): string {
+export function endWords({ call }: History): string {
   const { status, endReason, sip } = call;
   const how = `${status}${endReason === null ? '' : `, ${endReason}`}`.replaceAll('_', ' ');
   return status === 'completed' || sip === null ? how : `${how} (SIP ${sip.code} ${sip.reason})`;

@@ -12,8 +12,8 @@ import type { DemoProject } from './setUp.ts';
 
 export interface ResultDeps {
   readonly history: History;
-  readonly receiver: Pick<WebhookReceiver, 'events' | 'refused'>;
-  readonly project: Pick<DemoProject, 'api'>;
+  readonly receiver: WebhookReceiver;
+  readonly project: DemoProject;
   readonly screen: Screen;
   /** The folder for the transcript and the recording. */
   readonly folder: string;

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { readOptions } from '../../src/demo/options.ts';
+import type { WebhookReceiver } from '../../src/demo/receiver.ts';
 import { showResults } from '../../src/demo/results.ts';
 import { createScreen } from '../../src/demo/screen.ts';
 import { demoConfig } from '../../src/demo/settings.ts';
+import type { DemoProject } from '../../src/demo/setUp.ts';
+import { unused } from '../support/unused.ts';
 
 const trunk = ['--trunk-host', 'sip.example.com', '--from', '0223456789'];
 
@@ -100,8 +103,10 @@ test('A call that was not completed fails the demo with its reason', async () =>
   const history = { messages: [], call: { ...call, mediaFigures: null, recording: null } };
   const shown = showResults({
     history,
-    receiver: { events: [], refused: [] },
-    project: { api: { request: () => Promise.reject(), download: () => Promise.reject() } },
+    receiver: unused<WebhookReceiver>('receiver', { events: [], refused: [] }),
+    project: unused<DemoProject>('project', {
+      api: { request: () => Promise.reject(), download: () => Promise.reject() },
+    }),
     screen: createScreen({ write: () => undefined, hasColour: false }),
     folder: '/nowhere',
   });

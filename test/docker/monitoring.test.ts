@@ -5,9 +5,11 @@ import { createHttpMetrics } from '../../src/api/metrics.ts';
 import { buildMetrics } from '../../src/app/node/metrics.ts';
 import { systemClock } from '../../src/base/values/clock.ts';
 import type { NodeCapacity } from '../../src/calls/limits/nodeCapacity.ts';
+import type { OverloadMonitor } from '../../src/calls/limits/overloadMonitor.ts';
 import { ProviderHealth } from '../../src/models/failover/providerHealth.ts';
 import { renderPlayoutDelay } from '../../src/observability/metrics/playout.ts';
 import { renderSipServerMetrics } from '../../src/observability/metrics/sip.ts';
+import type { VoiceThreads } from '../../src/voice/threads/voiceThreads.ts';
 import { unused } from '../support/unused.ts';
 
 const read = (path: string) =>
@@ -37,7 +39,8 @@ const queries = [
 
 /** The metrics of a node with all roles. */
 async function page(): Promise<string> {
-  const overload = { parts: new Map([['main', { isLate: false, streak: 0, delayMs: 0 }]]) };
+  const parts = new Map([['main', { isLate: false, streak: 0, delayMs: 0 }]]);
+  const overload = unused<OverloadMonitor>('overload', { parts });
   const metrics = buildMetrics(
     new ProviderHealth({
       expected: [{ model: 'chat', provider: 'openai' }],
@@ -61,7 +64,7 @@ async function page(): Promise<string> {
     sessions: 0,
     delay: { waitMs: 0, p99Ms: 1, maxMs: 2 },
   };
-  metrics.watchVoiceThreads({ running: [thread] });
+  metrics.watchVoiceThreads(unused<VoiceThreads<unknown>>('threads', { running: [thread] }));
   metrics.watchCalls({
     capacity: unused<NodeCapacity>('capacity', { inUse: 0, limit: 1 }),
     mediaSessions: () => 0,

@@ -25,7 +25,7 @@ const SECRET_BYTES = 24;
 
 /** @returns The test calls; undefined where a drachtio-server takes the calls. */
 export function buildTestCalls(
-  { SIP_HOST }: Pick<Config, 'SIP_HOST'>,
+  { SIP_HOST }: Config,
   sipPort: number | undefined,
   clock: Clock,
 ): TestCalls | undefined {

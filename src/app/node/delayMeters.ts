@@ -37,7 +37,7 @@ export function voiceMeter(
 }
 
 /** The sending of RTP, by the thread that is latest. */
-export function rtpMeter(media: Pick<ThreadedMediaEngine, 'statistics'>, limitMs: number): DelayMeter {
+export function rtpMeter(media: ThreadedMediaEngine, limitMs: number): DelayMeter {
   let before: readonly Float64Array[] = [];
   return {
     part: 'rtp',
@@ -56,11 +56,7 @@ export function rtpMeter(media: Pick<ThreadedMediaEngine, 'statistics'>, limitMs
 }
 
 /** Queued calls that no node takes: for how long there has always been one. */
-export function callQueueMeter(
-  { isLeft }: Pick<WaitingCalls, 'isLeft'>,
-  clock: Clock,
-  limitMs: number,
-): DelayMeter {
+export function callQueueMeter({ isLeft }: WaitingCalls, clock: Clock, limitMs: number): DelayMeter {
   let emptyAtMs = clock.monotonicMs();
   return {
     part: CALL_QUEUE,

@@ -35,9 +35,9 @@ export interface BuiltMetrics {
   watchCalls(load: CallLoad): void;
   watchSurroundings(surroundings: Surroundings): void;
   /** Reads the threads' statistics at each scrape. */
-  watchMedia(media: Pick<ThreadedMediaEngine, 'statistics'>): void;
-  watchSip(server: Pick<SipServerAccess, 'stats'>): void;
-  watchVoiceThreads(threads: Pick<VoiceThreads, 'running'>): void;
+  watchMedia(media: ThreadedMediaEngine): void;
+  watchSip(server: SipServerAccess): void;
+  watchVoiceThreads(threads: VoiceThreads): void;
 }
 
 export function buildMetrics(health: ProviderHealth): BuiltMetrics {

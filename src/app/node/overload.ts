@@ -13,7 +13,7 @@ import type { ThreadContext } from './threadContext.ts';
 export interface NodeLoad {
   readonly media: ThreadedMediaEngine | undefined;
   /** The voice threads; undefined without the role `voice`, and until they are started. */
-  readonly voiceThreads: () => Pick<VoiceThreads, 'running' | 'tellOverload'> | undefined;
+  readonly voiceThreads: () => VoiceThreads | undefined;
   readonly isDraining: () => boolean;
 }
 

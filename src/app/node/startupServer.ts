@@ -22,7 +22,7 @@ export interface StartupServer {
  *
  * @throws {Error} When the port cannot be bound.
  */
-export async function startStartupServer(config: Pick<Config, 'HOST' | 'PORT'>): Promise<StartupServer> {
+export async function startStartupServer(config: Config): Promise<StartupServer> {
   let phase: StartupPhase = 'starting';
   const server = createServer((request, response) => {
     const isHealthCheck = request.url === '/healthz';

@@ -5,7 +5,7 @@ import { namingPortSettings } from '../node/portErrors.ts';
 
 /** The TCP port for Asterisk's AudioSocket, where one is set and this node serves streams. */
 export async function startAudioSockets(
-  { config, lifecycle, onError }: Pick<NodeContext, 'config' | 'lifecycle' | 'onError'>,
+  { config, lifecycle, onError }: NodeContext,
   { forward }: MediaStreams,
 ): Promise<AudioSocketServer | undefined> {
   const { AUDIOSOCKET_PORT, HOST, ROLES } = config;

@@ -26,7 +26,7 @@ export interface ReadAheadDeps {
 /** Reads ahead on the node that opens a session's first stream, before the call is answered. Both parts have secrets. */
 export function readerAhead(
   { storage, sealer, onError }: ReadAheadDeps,
-  conversations: Pick<ConversationEngine, 'releaseOf'>,
+  conversations: ConversationEngine,
 ): Reader {
   return async (projectId, starting) => {
     try {
@@ -49,7 +49,7 @@ export function readerAhead(
 /** Takes what was read ahead into the caches of the voice thread that serves the stream. */
 export function takeReadAhead(
   { sealer, credentials }: Pick<ThreadContext, 'sealer' | 'credentials'>,
-  conversations: Pick<ConversationEngine, 'knowRelease'>,
+  conversations: ConversationEngine,
   { projectId, opening }: Pick<AudioStream['info'], 'projectId' | 'opening'>,
 ): void {
   if (opening?.readAhead === undefined) return;

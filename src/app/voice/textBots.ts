@@ -11,13 +11,7 @@ const CLIP_TIMEOUT_MS = 5000;
 const MAX_CLIP_BYTES = 10 * 1024 * 1024;
 
 /** How customers' bots of text turns are reached, and the recordings that they want played. */
-export function buildTextBots({
-  clock,
-  sealer,
-  client,
-  targetPolicy,
-  logger,
-}: Pick<ThreadContext, 'clock' | 'sealer' | 'client' | 'targetPolicy' | 'logger'>): BotAccess {
+export function buildTextBots({ clock, sealer, client, targetPolicy, logger }: ThreadContext): BotAccess {
   const connectBot = createConnectTextBot({
     clock,
     policy: targetPolicy,

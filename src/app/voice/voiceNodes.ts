@@ -11,7 +11,7 @@ import type { Config } from '../settings/config.ts';
 export function buildVoiceNodeSelector(
   { config, clock }: { readonly config: Config; readonly clock: Clock },
   registry: VoiceNodeRegistry,
-  threads: Pick<VoiceThreads, 'running'> | undefined,
+  threads: VoiceThreads | undefined,
 ): VoiceNodeSelector {
   const host = localAddress(config.HOST);
   const own =

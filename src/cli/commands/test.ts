@@ -124,7 +124,7 @@ function variantsOf({ mode = [], model = [] }: RunOptions): Variant[] {
   return modes.flatMap((one) => models.map((other) => ({ mode: one, model: other })));
 }
 
-function variantName({ mode, model }: Pick<TestRun, 'mode' | 'model'>): string {
+function variantName({ mode, model }: TestRun): string {
   return [mode, model].filter((part) => part !== null).join(' ') || 'agent';
 }
 

@@ -10,7 +10,7 @@ export interface NodeLoad {
   readonly queues: () => Promise<ReadonlyMap<string, Depth>>;
   /** Number of voice sessions on this node. */
   readonly sessions: () => number;
-  readonly overload: Pick<OverloadMonitor, 'parts'>;
+  readonly overload: OverloadMonitor;
 }
 
 export interface CallLoad {

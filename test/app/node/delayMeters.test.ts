@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-
 import { callQueueMeter, rtpMeter, voiceMeter } from '../../../src/app/node/delayMeters.ts';
 import { EventLoopWait } from '../../../src/base/async/eventLoopWait.ts';
+import type { WaitingCalls } from '../../../src/calls/setup/waitingCalls.ts';
+import type { ThreadedMediaEngine } from '../../../src/media/engine/mediaEngine.ts';
 import type { ThreadStatistics } from '../../../src/media/engine/threadMessages.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 /** As a thread reports them: so many ticks on time, and so many 30 ms late. */
 function statistics(onTime: number, late: number): ThreadStatistics {
@@ -15,7 +17,7 @@ function statistics(onTime: number, late: number): ThreadStatistics {
 
 test('The delay of RTP is that of the latest thread since the last reading', async () => {
   let threads = [statistics(1_000, 0), statistics(1_000, 900)];
-  const meter = rtpMeter({ statistics: async () => threads }, 20);
+  const meter = rtpMeter(unused<ThreadedMediaEngine>('media', { statistics: async () => threads }), 20);
   expect(await meter.readMs()).toBe(30.25);
   threads = [statistics(2_000, 0), statistics(2_000, 900)];
   expect(await meter.readMs()).toBe(0.25);
@@ -52,7 +54,7 @@ test('The delay of the call queue is how long it has held calls that no node tak
     if (isDatabaseDown) throw new Error('the database is away');
     return clock.now() - leftForMs <= before.getTime();
   };
-  const meter = callQueueMeter({ isLeft }, clock, 10_000);
+  const meter = callQueueMeter(unused<WaitingCalls>('calls', { isLeft }), clock, 10_000);
   const readings: number[] = [];
   // A node takes them within a second.
   for (leftForMs of [999, 3_000, 3_000, 1_000, 999, 2_000]) {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { ProviderCredentialStore } from '../../../src/agents/speech/providerCredentials.ts';
 import { readerAhead, takeReadAhead } from '../../../src/app/voice/readAhead.ts';
 import { createSealer } from '../../../src/base/sealer.ts';
+import type { ConversationEngine } from '../../../src/engine/conversationEngine.ts';
 import type { Session } from '../../../src/engine/session/session.ts';
 import { unused } from '../../support/unused.ts';
 
@@ -15,9 +16,9 @@ function reader(all: () => Promise<unknown>) {
   const stores = {
     providerCredentials: unused<ProviderCredentialStore>('providerCredentials', { all: all as never }),
   };
-  const releaseOf = async () => release as never;
+  const engine = unused<ConversationEngine>('engine', { releaseOf: async () => release as never });
   const onError = (error: unknown) => void errors.push(error);
-  return { read: readerAhead({ storage: { stores }, sealer, onError }, { releaseOf }), errors };
+  return { read: readerAhead({ storage: { stores }, sealer, onError }, engine), errors };
 }
 
 test('What was read before the answer is known to the voice thread, and sealed on its way', async () => {
@@ -27,7 +28,7 @@ test('What was read before the answer is known to the voice thread, and sealed o
   expect(readAhead).not.toContain('secret');
   const known: unknown[] = [];
   const thread = { sealer, credentials: { prime: (...what: unknown[]) => void known.push(what) } as never };
-  const engine = { knowRelease: (...what: unknown[]) => void known.push(what) };
+  const engine = unused<ConversationEngine>('engine', { knowRelease: (...what) => void known.push(what) });
   takeReadAhead(thread, engine, { projectId: 'p', opening: { session, readAhead } });
   expect(known).toEqual([
     [session, release],

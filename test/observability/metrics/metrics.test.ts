@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
+import type { OverloadMonitor } from '../../../src/calls/limits/overloadMonitor.ts';
 import type { MediaCounters } from '../../../src/media/mediaSession.ts';
 import { createCallMetrics } from '../../../src/observability/metrics/calls.ts';
 import { registerCallLoadMetrics, registerNodeMetrics } from '../../../src/observability/metrics/node.ts';
@@ -8,6 +9,7 @@ import { renderPlayoutDelay } from '../../../src/observability/metrics/playout.t
 import { createSessionMetrics } from '../../../src/observability/metrics/sessions.ts';
 import { renderSipServerMetrics } from '../../../src/observability/metrics/sip.ts';
 import { withTrunkMetrics } from '../../../src/observability/metrics/trunkHealth.ts';
+import { unused } from '../../support/unused.ts';
 
 /** The samples of a registry, by name and labels. */
 async function samplesOf(registry: Registry): Promise<Record<string, number>> {
@@ -130,7 +132,9 @@ describe('A node', () => {
         return new Map([['calls', { waiting: 4, delayed: 2, active: 1 }]]);
       },
       sessions: () => 7,
-      overload: { parts: new Map([['main', { isLate: true, streak: 0, delayMs: 250 }]]) },
+      overload: unused<OverloadMonitor>('overload', {
+        parts: new Map([['main', { isLate: true, streak: 0, delayMs: 250 }]]),
+      }),
     });
     registerCallLoadMetrics(registry, {
       capacity,
@@ -159,7 +163,7 @@ describe('A node', () => {
 
   test('of a node without calls shows no call metrics', async () => {
     const registry = new Registry();
-    const overload = { parts: new Map() };
+    const overload = unused<OverloadMonitor>('overload', { parts: new Map() });
     registerNodeMetrics(registry, { queues: async () => new Map(), sessions: () => 0, overload });
     expect(await samplesOf(registry)).toEqual({ callway_talks_active: 0 });
   });
