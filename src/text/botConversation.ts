@@ -51,7 +51,7 @@ interface Manner {
 
 export interface BotConversationDeps {
   readonly session: Session;
-  readonly agent: Pick<AgentConfig, 'speech' | 'turnDetection'>;
+  readonly agent: AgentConfig;
   readonly connect: (listener: TextBotListener) => Promise<TextBot>;
   readonly fetchClip: FetchClip;
   readonly history: SessionHistory;

@@ -8,8 +8,8 @@ import { BotConversation } from './botConversation.ts';
 import type { ConnectTextBot, FetchClip } from './textBot.ts';
 
 export interface BotConversationOpenerDeps extends SessionHistoryDeps {
-  readonly engine: Pick<ConversationEngine, 'find'>;
-  readonly releases: Pick<ReleaseStore, 'find'>;
+  readonly engine: ConversationEngine;
+  readonly releases: ReleaseStore;
   readonly bots?: BotAccess | undefined;
   readonly liveEvents?: LiveEvents | undefined;
 }

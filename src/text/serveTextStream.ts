@@ -15,8 +15,8 @@ export interface ServeTextStreamDeps
   extends Omit<TextSessionDeps, 'stream' | 'engine' | 'checkpoints' | 'onError'>,
     Pick<RecoveryDeps, 'sessions'> {
   readonly checkpoints: TurnCheckpointStore;
-  readonly engine: Pick<ConversationEngine, 'runTurn' | 'attach' | 'detach'>;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly engine: ConversationEngine;
+  readonly logger: Logger;
 }
 
 const CHANNEL = 'web';

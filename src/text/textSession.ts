@@ -46,9 +46,9 @@ const NO_AUDIO = {
 
 export interface TextSessionDeps extends SessionHistoryDeps {
   readonly stream: TextStream;
-  readonly engine: Pick<ConversationEngine, 'runTurn'>;
+  readonly engine: ConversationEngine;
   /** Stores running turns, so that another node can recover them; undefined for a customer's bot. */
-  readonly checkpoints?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
+  readonly checkpoints?: TurnCheckpointStore | undefined;
   readonly clock: Clock;
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
   readonly liveEvents?: LiveEvents | undefined;

@@ -13,7 +13,7 @@ const SYNTHESIS_MS = 700;
 const SLOWNESS = 1.25;
 
 export interface TextSpeechDeps extends AnswerSpeechEvents {
-  readonly stream: Pick<TextStream, 'say' | 'info'>;
+  readonly stream: TextStream;
   /** Returns the gateway's tag for a language; undefined for the gateway's own language. */
   readonly languageTag: (language: string | undefined) => string | undefined;
   /** Monotonic. */
@@ -82,7 +82,7 @@ export class TextSpeech implements AnswerSpeech {
     this.#isInterruptible = interruptible;
   }
 
-  useVoiceOf({ language }: Pick<CurrentNode, 'language'>): undefined {
+  useVoiceOf({ language }: CurrentNode): undefined {
     this.#language = language;
   }
 

@@ -7,7 +7,7 @@ const FRAMES_PER_LOOK = 10;
 
 /** Tells the peer what both sides say: the agent's words as they are heard. */
 export class Captions {
-  readonly #stream: Pick<AudioStream, 'caption' | 'callerSpeech'>;
+  readonly #stream: AudioStream;
   /** The agent's speech that was followed last. */
   #speech: AgentSpeech | undefined;
   /** The last speech that has ended and whose caption is final. */
@@ -17,7 +17,7 @@ export class Captions {
   /** The last voiced moment of the caller's open utterance, on the stream's clock; undefined between utterances. */
   #lastVoicedMs: number | undefined;
 
-  constructor(stream: Pick<AudioStream, 'caption' | 'callerSpeech'>) {
+  constructor(stream: AudioStream) {
     this.#stream = stream;
   }
 

@@ -16,7 +16,7 @@ const HANGUP_REASONS: Partial<Readonly<Record<SessionOutcome, HangupReason>>> = 
 };
 
 export interface SessionEndDeps {
-  readonly stream: Pick<AudioStream, 'command' | 'close'>;
+  readonly stream: AudioStream;
   /** Called once, when the stream was closed. */
   readonly onClosed: () => void;
   readonly clock: Clock;

@@ -7,9 +7,9 @@ import type { TurnController } from './turnController.ts';
 export interface SupervisedAgentDeps {
   /** Returns what the agent wants to say without a request; undefined for nothing. */
   readonly initiative: () => TurnInput | undefined;
-  readonly stream: Pick<AudioStream, 'takeEarly' | 'command'>;
+  readonly stream: AudioStream;
   readonly turns: TurnController;
-  readonly agentTurns: Pick<AgentTurnQueue, 'run' | 'keepUnanswered' | 'addInstruction'>;
+  readonly agentTurns: AgentTurnQueue;
 }
 
 /** The most turns of supervisors and peers that wait; more are a mistake, and the oldest are dropped. */

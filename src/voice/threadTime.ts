@@ -10,7 +10,7 @@ const MAX_MS_AT_ONCE = 3000;
  * meanwhile, since a machine that stands still is no session's fault.
  */
 export class ThreadTime {
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #clock: Clock;
   readonly #admit: (ms: number) => boolean;
   readonly #onExceeded: () => void;
   readonly #cpuMs: () => number;

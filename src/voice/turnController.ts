@@ -33,7 +33,7 @@ const SCREENING_PAUSE_MS = 1200;
 const LAST_TRANSCRIPT_TIMEOUT_MS = 5000;
 
 export interface TurnControllerDeps {
-  readonly stream: Pick<AudioStream, 'info' | 'receivedSamples'>;
+  readonly stream: AudioStream;
   readonly settings: TurnSettings;
   readonly recognition: SpeechRecognition;
   readonly speechToText: Pick<Recognizer, 'name'>;

@@ -56,7 +56,7 @@ export interface VoiceSessionDeps extends SessionHistoryDeps {
   readonly stream: AudioStream;
   readonly engine: AnsweringEngine;
   /** Stores running turns, so that another node can recover them; undefined for a customer's bot. */
-  readonly checkpoints?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
+  readonly checkpoints?: TurnCheckpointStore | undefined;
   readonly speech: SessionSpeech;
   readonly voiceActivity: VoiceActivityDetection;
   /** What the process has computed so far. Default: the operating system's count. */

@@ -47,7 +47,7 @@ import {
 
 export interface VoiceSessionServerDeps
   extends Omit<VoiceSessionDeps, 'stream' | 'speech' | 'engine' | 'onError'> {
-  readonly engine: Pick<ConversationEngine, 'runTurn' | 'find' | 'attach' | 'detach'>;
+  readonly engine: ConversationEngine;
   /** Reaches customers' bots of text turns; undefined when no call has one. */
   readonly bots?: BotAccess | undefined;
   readonly speechToText: Recognizer;
@@ -63,10 +63,10 @@ export interface VoiceSessionServerDeps
     /** Stores who has answered a live call. */
     setAnsweredBy(callId: string, answeredBy: AnsweredBy): Promise<void>;
   };
-  readonly releases: Pick<ReleaseStore, 'find'>;
+  readonly releases: ReleaseStore;
   readonly sessions: RecoveryDeps['sessions'];
   readonly checkpoints: TurnCheckpointStore;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly logger: Logger;
 }
 
 /** What the calls of a node share. */

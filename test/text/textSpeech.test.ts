@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { estimatedMs } from '../../src/conversation/speech/spokenText.ts';
+import type { TextStream } from '../../src/conversation/streams/textStream.ts';
 import type { CurrentNode } from '../../src/engine/turn/delivery.ts';
 import type { SpokenAnswer } from '../../src/models/ports/chatModel.ts';
 import { TextSpeech } from '../../src/text/textSpeech.ts';
+import { unused } from '../support/unused.ts';
 
 const START_MS = 1000;
 /** Of a gateway, before its first sound. */
@@ -16,7 +18,10 @@ function scene() {
   const told: unknown[] = [];
   const clock = { nowMs: START_MS };
   const speech = new TextSpeech({
-    stream: { say: (part) => void parts.push(part), info: { provider: 'gateway' } as never },
+    stream: unused<TextStream>('stream', {
+      say: (part) => void parts.push(part),
+      info: { provider: 'gateway' } as never,
+    }),
     languageTag: (language) => language && `${language}-XX`,
     nowMs: () => clock.nowMs,
     onFirstSentence: () => undefined,

@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
+import type { AudioStream } from '../../src/conversation/streams/audioStream.ts';
 import type { Utterance } from '../../src/conversation/turnDetection/speechActivity.ts';
 import { Captions } from '../../src/voice/captions.ts';
 import type { AgentSpeech } from '../../src/voice/speech/agentSpeech.ts';
+import { unused } from '../support/unused.ts';
 
 function captioned() {
   const told: unknown[] = [];
-  const captions = new Captions({
-    caption: ({ speaker, text, isFinal }) => void told.push([speaker, text, isFinal]),
-    callerSpeech: (...speech) => void told.push(speech),
-  });
+  const captions = new Captions(
+    unused<AudioStream>('stream', {
+      caption: ({ speaker, text, isFinal }) => void told.push([speaker, text, isFinal]),
+      callerSpeech: (...speech) => void told.push(speech),
+    }),
+  );
   const frames = (count: number, speech?: AgentSpeech, utterance?: Partial<Utterance>) => {
     for (let n = 0; n < count; n++) captions.onFrame(speech, utterance as Utterance | undefined);
     return told.splice(0);

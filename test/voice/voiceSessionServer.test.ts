@@ -2,15 +2,19 @@ import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { AgentRelease } from '../../src/agents/releases/release.ts';
 import type { StreamInfo } from '../../src/conversation/streams/audioStream.ts';
+import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
+import type { ReleaseStore } from '../../src/engine/session/releases.ts';
 import type { HistoryEvent, Session } from '../../src/engine/session/session.ts';
 import { createBreakers } from '../../src/models/failover/circuitBreaker.ts';
 import { ModelError } from '../../src/models/ports/modelError.ts';
 import type { ProviderFallback, SpeechProviders } from '../../src/models/selection/callProviders.ts';
 import type { TextBotListener } from '../../src/text/textBot.ts';
+import type { VoiceSessionDeps } from '../../src/voice/voiceSession.ts';
 import { createVoiceSessionServer, type VoiceSessionServerDeps } from '../../src/voice/voiceSessionServer.ts';
 import { type MemoryEngine, memoryEngine, PROJECT } from '../support/memoryEngine.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { unused } from '../support/unused.ts';
 import { loudActivity, scriptedCaller, scriptedVoice } from './support/scriptedSpeech.ts';
 import { scriptedSynthesizer } from './support/scriptedSynthesizer.ts';
 import { ONE_NODE } from './support/simulatedCall.ts';
@@ -39,7 +43,8 @@ function served({ callId, placeholder, language, deps, info = {}, before }: Serv
   const ended: string[] = [];
   const placeholderMessages = placeholder === undefined ? {} : { en: [placeholder] };
   const server = createVoiceSessionServer({
-    engine: {
+    engine: unused<ConversationEngine & VoiceSessionDeps['engine']>('engine', {
+      initiative: undefined,
       runTurn: (...turn) => memory.engine.runTurn(...turn),
       attach: (...ids) => memory.engine.attach(...ids),
       detach: (...ids) => ended.push(ids.join(' ')),
@@ -47,7 +52,7 @@ function served({ callId, placeholder, language, deps, info = {}, before }: Serv
         const session = await memory.engine.find(...ids);
         return session && withVariables(session, { language });
       },
-    },
+    }),
     historyStore: {
       addEvents: async () => undefined,
       addMessages: async () => undefined,
@@ -59,10 +64,10 @@ function served({ callId, placeholder, language, deps, info = {}, before }: Serv
     textToSpeech: voice,
     clock,
     calls: { find: async () => undefined, setAnsweredBy: async () => undefined },
-    releases: {
+    releases: unused<ReleaseStore>('releases', {
       find: async () =>
         ({ agent: { placeholderMessages }, pathway: { nodes: [] } }) as unknown as AgentRelease,
-    },
+    }),
     sessions: { find: async () => undefined, saveTurn: async () => undefined },
     checkpoints: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
     logger: pino({}, { write: (line: string) => logs.push(JSON.parse(line).msg) }),
@@ -438,7 +443,11 @@ test('The stream of a party of a transfer is logged, and is no voice session', a
   const { textToSpeech, connections } = countedSynthesizer();
   const { server, stream, logs, report } = served({
     before: () => new Promise(() => undefined),
-    deps: { textToSpeech, fallbackSpeech: scriptedVoice(), releases: { find: async () => undefined } },
+    deps: {
+      textToSpeech,
+      fallbackSpeech: scriptedVoice(),
+      releases: unused<ReleaseStore>('releases', { find: async () => undefined }),
+    },
   });
   void report;
   const party = { kind: 'listener', speaker: 'caller', to: '+886223456789' } as const;

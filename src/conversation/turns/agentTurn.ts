@@ -52,7 +52,8 @@ const FILLER_AFTER_MS = 4_000;
 const FILLER_INTERVAL_MS = 8_000;
 
 /** What runs the agent's turns: the conversation engine, or a customer's bot in its place. */
-export interface TurnEngine extends Pick<ConversationEngine, 'runTurn'> {
+export interface TurnEngine {
+  readonly runTurn: ConversationEngine['runTurn'];
   readonly heardAfterEnd?: ConversationEngine['heardAfterEnd'] | undefined;
 }
 

@@ -6,7 +6,7 @@ import {
 } from '../../engine/session/interruptedTurn.ts';
 
 export interface TurnCheckpointsDeps {
-  readonly store: Pick<TurnCheckpointStore, 'put' | 'drop'>;
+  readonly store: TurnCheckpointStore;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string) => void;
 }

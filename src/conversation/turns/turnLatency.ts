@@ -114,7 +114,7 @@ export function speechEndEpochMs(timestamps: TurnTimestamps, nowMs: number, now:
 }
 
 export interface TurnLogDeps {
-  readonly logger: Pick<Logger, 'info'>;
+  readonly logger: Logger;
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
 }
 

@@ -14,7 +14,7 @@ import { transcribeUtterance } from './transcribeUtterance.ts';
 
 export interface CallRecognizersDeps
   extends Pick<TranscriptionOptions, 'clock' | 'threadTime' | 'onInterim' | 'onRevised' | 'onTurnSignal'> {
-  readonly stream: Pick<AudioStream, 'info' | 'receivedSamples'>;
+  readonly stream: AudioStream;
   readonly settings: TurnSettings;
   readonly speech: SessionSpeech;
   /** The speech-to-speech model that hears the caller; undefined for a recognizer. */

@@ -21,7 +21,7 @@ export interface SessionSynthesis {
   readonly synthesis: SpeechSynthesis;
   /** Speaks texts while they are written; undefined when the vendor takes whole sentences. */
   readonly streamedSynthesis?: StreamedSynthesis | undefined;
-  readonly manner?: Pick<AgentVoice, 'speed' | 'pronunciations'> | undefined;
+  readonly manner?: AgentVoice | undefined;
 }
 
 /** The recognizers, voices and speech-to-speech models of one session. */

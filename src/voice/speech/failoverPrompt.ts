@@ -14,7 +14,7 @@ export interface FailoverTexts {
 }
 
 export interface FailoverPromptDeps {
-  readonly stream: Pick<AudioStream, 'setFailoverPrompts'>;
+  readonly stream: AudioStream;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string) => void;
 }

@@ -90,7 +90,7 @@ export function createCallEngine(
 /** The engine's parts of a voice session. */
 interface CallParts {
   readonly engines?: CallEngines | undefined;
-  readonly stream: Pick<AudioStream, 'info'>;
+  readonly stream: AudioStream;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string) => void;
 }

@@ -13,7 +13,7 @@ type AnswerEvent = Exclude<
 >;
 
 export interface EngineAnswerDeps {
-  readonly engine: Pick<SpeechToSpeech, 'name' | 'model' | 'sampleRateHz'>;
+  readonly engine: SpeechToSpeech;
   readonly truncate: (speechId: string, heardMs: number) => void;
 }
 

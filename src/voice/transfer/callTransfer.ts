@@ -11,7 +11,7 @@ const TRANSFER_TIMEOUT_MS = 650_000;
 
 export interface CallTransferDeps {
   readonly turns: TurnController;
-  readonly agentTurns: Pick<AgentTurnQueue, 'run' | 'keepUnanswered'>;
+  readonly agentTurns: AgentTurnQueue;
   /** The transfer has failed: the agent has the call again. */
   readonly onFailed: (input: TurnInput) => void;
 }

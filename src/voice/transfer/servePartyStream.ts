@@ -12,8 +12,8 @@ import { Briefing } from './briefing.ts';
 import { PartyRecognition, type PartyRecognitionDeps } from './partyRecognition.ts';
 
 export interface PartyStreamDeps extends SessionHistoryDeps {
-  readonly engine: Pick<ConversationEngine, 'find'>;
-  readonly releases: Pick<ReleaseStore, 'find'>;
+  readonly engine: ConversationEngine;
+  readonly releases: ReleaseStore;
   readonly speech: SessionSpeech;
   readonly voiceActivity: VoiceActivityDetection;
 }

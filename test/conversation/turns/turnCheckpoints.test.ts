@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { TurnCheckpoints } from '../../../src/conversation/turns/turnCheckpoints.ts';
-import type { TurnCheckpoint } from '../../../src/engine/session/interruptedTurn.ts';
+import type { TurnCheckpoint, TurnCheckpointStore } from '../../../src/engine/session/interruptedTurn.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { GREETING, greeted, simulatedCall } from '../../voice/support/simulatedCall.ts';
 
 /** An agent that greets, and whose model then hangs. */
@@ -10,10 +11,10 @@ const silentAgent = (options: Partial<Parameters<typeof simulatedCall>[0]> = {})
 
 test('A checkpoint of the running turn is stored each second, and dropped with the turn', async () => {
   const stored: (TurnCheckpoint | 'dropped')[] = [];
-  const checkpoints = {
-    put: async (_instanceId: string, checkpoint: TurnCheckpoint) => void stored.push(checkpoint),
+  const checkpoints = unused<TurnCheckpointStore>('checkpoints', {
+    put: async (_instanceId, checkpoint) => void stored.push(checkpoint),
     drop: async () => void stored.push('dropped'),
-  };
+  });
   const call = simulatedCall({
     answer: (index) => (index === 0 ? GREETING : { text: 'One two three four. Five six seven eight nine.' }),
     checkpoints,
@@ -38,7 +39,9 @@ test('Checkpoints that cannot be stored are logged at most every 10 s, and the s
   const fail = async () => {
     throw new Error('down');
   };
-  const call = silentAgent({ checkpoints: { put: fail, drop: fail } });
+  const call = silentAgent({
+    checkpoints: unused<TurnCheckpointStore>('checkpoints', { put: fail, drop: fail }),
+  });
   await greeted(call);
   await call.say('Hello.', 600);
   await call.stream.advance(3000);
@@ -60,7 +63,7 @@ describe('Checkpoints of a turn', () => {
     };
     const errors: string[] = [];
     const checkpoints = new TurnCheckpoints({
-      store: { put: () => write('put'), drop: () => write('drop') },
+      store: unused<TurnCheckpointStore>('store', { put: () => write('put'), drop: () => write('drop') }),
       clock,
       onError: (_error, message) => void errors.push(message),
     });

@@ -5,12 +5,14 @@ import type { Tool } from '../../../src/agents/tool.ts';
 import { createEmitter } from '../../../src/base/emitter.ts';
 import type { TextStream, TextStreamEvents } from '../../../src/conversation/streams/textStream.ts';
 import type { TextPart } from '../../../src/dialects/textDialect.ts';
+import type { ConversationEngine } from '../../../src/engine/conversationEngine.ts';
 import type { TurnCheckpoint } from '../../../src/engine/session/interruptedTurn.ts';
 import type { HistoryEvent, Session } from '../../../src/engine/session/session.ts';
 import { serveTextStream } from '../../../src/text/serveTextStream.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { ONE_NODE } from '../../voice/support/simulatedCall.ts';
 
 export interface TextCallOptions {
@@ -62,11 +64,11 @@ export async function textCall({ answer, pathway = ONE_NODE, ...options }: TextC
   if (opening) memory.sessions.set('s', opening);
   const served = serveTextStream(
     {
-      engine: {
+      engine: unused<ConversationEngine>('engine', {
         runTurn: (...turn) => memory.engine.runTurn(...turn),
         attach: (...ids) => memory.engine.attach(...ids),
         detach: (...ids) => void log.push(`detached ${ids.join(' ')}`),
-      },
+      }),
       historyStore: {
         addEvents: async (_instanceId, added) => void historyEvents.push(...added),
         addMessages: async (_instanceId, messages) => void memory.records.push({ messages, events: [] }),

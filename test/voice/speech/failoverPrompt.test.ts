@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-
+import type { AudioStream } from '../../../src/conversation/streams/audioStream.ts';
 import type { FailoverPrompts } from '../../../src/media/agentStream/streamClient.ts';
 import { sendFailoverPrompts } from '../../../src/voice/speech/failoverPrompt.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { StreamedSynthesis } from '../../../src/voice/speech/streamedSynthesis.ts';
 import { candidate } from '../../models/support/candidate.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { scriptedVoice, WORD_MS } from '../support/scriptedSpeech.ts';
 import { STREAMED_WORD_MS, scriptedSynthesizer } from '../support/scriptedSynthesizer.ts';
 import { soundMs } from '../support/simulatedCall.ts';
@@ -32,7 +33,7 @@ function scene(isStreamed: boolean) {
   };
   const cancel = sendFailoverPrompts(
     {
-      stream: { setFailoverPrompts: (prompts) => void sent.push(prompts) },
+      stream: unused<AudioStream>('stream', { setFailoverPrompts: (prompts) => void sent.push(prompts) }),
       clock,
       onError: (_error, message) => errors.push(message),
     },

@@ -1,8 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-
 import type { ChatEvent, SpokenAnswer } from '../../../src/models/ports/chatModel.ts';
+import type { SpeechToSpeech } from '../../../src/models/ports/speechToSpeech.ts';
 import { EngineAnswer } from '../../../src/voice/speechToSpeech/engineAnswer.ts';
+import { unused } from '../../support/unused.ts';
 
 const USAGE = { promptTokens: 10, completionTokens: 5, totalTokens: 15 };
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -12,7 +13,7 @@ const samples = (value: number, length = 160) => new Int16Array(length).fill(val
 function scene() {
   const truncated: unknown[] = [];
   const answer = new EngineAnswer({
-    engine: { name: 'engine', model: 'model-1', sampleRateHz: 8000 },
+    engine: unused<SpeechToSpeech>('engine', { name: 'engine', model: 'model-1', sampleRateHz: 8000 }),
     truncate: (...told) => void truncated.push(told),
   });
   const events: ChatEvent[] = [];

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { UsageTally } from '../../../src/agents/cost/usage.ts';
 import type { StreamParty } from '../../../src/conversation/streams/audioStream.ts';
+import type { ConversationEngine } from '../../../src/engine/conversationEngine.ts';
+import type { ReleaseStore } from '../../../src/engine/session/releases.ts';
 import { draftSession, type SessionMessage } from '../../../src/engine/session/session.ts';
 import { ModelError } from '../../../src/models/ports/modelError.ts';
 import type { CallSpeech } from '../../../src/voice/speech/callSpeech.ts';
@@ -8,6 +10,7 @@ import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/sp
 import { servePartyStream } from '../../../src/voice/transfer/servePartyStream.ts';
 import { candidate } from '../../models/support/candidate.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { loudActivity, scriptedCaller, scriptedVoice } from '../support/scriptedSpeech.ts';
 import { createSimulatedStream } from '../support/simulatedStream.ts';
 
@@ -45,8 +48,10 @@ function partyStream(party: StreamParty, { isLive = true, callSpeech }: PartyOpt
   );
   const served = servePartyStream(
     {
-      engine: { find: async () => (isLive ? { ...session, instanceId: 'instance' } : undefined) },
-      releases: { find: async () => undefined },
+      engine: unused<ConversationEngine>('engine', {
+        find: async () => (isLive ? { ...session, instanceId: 'instance' } : undefined),
+      }),
+      releases: unused<ReleaseStore>('releases', { find: async () => undefined }),
       historyStore: {
         addEvents: async () => undefined,
         async addMessages(instanceId, messages: readonly SessionMessage[]) {
