@@ -259,7 +259,7 @@ export function violationsOf({ status, answeredAt, answeringMachine, disclosures
 }
 
 /** Returns the time at which the call was due: its scheduled time, or its creation. */
-export function orderedAt({ createdAt, notBefore }: Pick<Call, 'createdAt' | 'notBefore'>): string {
+export function orderedAt({ createdAt, notBefore }: Call): string {
   return notBefore ?? createdAt;
 }
 
@@ -279,15 +279,12 @@ export function callFacts({ id, direction, fromNumber, toNumber, trunkId }: Call
 }
 
 /** Returns true when the call has a recording, now or later. Only answered calls have one. */
-export function expectsRecording({ answeredAt, settings }: Pick<Call, 'answeredAt' | 'settings'>): boolean {
+export function expectsRecording({ answeredAt, settings }: Call): boolean {
   return answeredAt !== null && settings.record;
 }
 
 /** Returns true when answering machine detection is on. Only our agents have it, not a customer's own bot. */
-export function detectsAnsweringMachine({
-  direction,
-  settings,
-}: Pick<Call, 'direction' | 'settings'>): boolean {
+export function detectsAnsweringMachine({ direction, settings }: Call): boolean {
   const { detectAnsweringMachine = true, media } = settings;
   return direction === 'outbound' && media === null && detectAnsweringMachine;
 }
@@ -295,7 +292,7 @@ export function detectsAnsweringMachine({
 /** The recording, once it can be read. */
 export function storedRecording({
   recording,
-}: Pick<Call, 'recording'>): (RecordingResult & { readonly key: string }) | undefined {
+}: Call): (RecordingResult & { readonly key: string }) | undefined {
   if (recording?.status !== 'ready' || recording.key === null) return undefined;
   return { ...recording, key: recording.key };
 }

@@ -87,7 +87,7 @@ export interface CallLeg {
   readonly replacingUri: string | undefined;
   /** The leg's media session; undefined until its port is reserved. */
   readonly media: MediaSession | undefined;
-  readonly events: Pick<Emitter<LegEvents>, 'on'>;
+  readonly events: Emitter<LegEvents>;
   /** CANCEL before the answer, BYE after it. Resolves when the leg has ended. Idempotent. */
   hangup(reason?: HangupReason): Promise<void>;
   /** Sends digits as RFC 4733 events or by SIP INFO, as the trunk's settings say. */

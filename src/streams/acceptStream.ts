@@ -12,7 +12,7 @@ const NO_TRANSFER = 'a web page has no line that could be transferred';
 
 export interface AcceptStreamDeps extends AwaitStartDeps {
   /** Absent where no jambonz applications are served. */
-  readonly applications?: Pick<JambonzApplications, 'steered'> | undefined;
+  readonly applications?: JambonzApplications | undefined;
 }
 
 /** @returns The stream, or undefined, as {@link awaitStart}. */

@@ -46,10 +46,7 @@ function halved(
   return {
     ...gateway,
     audio: (samples) => gateway.audio(down(samples)),
-    mark(
-      name,
-      { outcome, position }: Partial<Pick<MarkReport, 'outcome'>> & { position?: PlayoutPosition } = {},
-    ) {
+    mark(name, { outcome, position }: Partial<MarkReport> & { position?: PlayoutPosition } = {}) {
       gateway.mark(name, { outcome, position: position && halfOf(position) });
     },
     cleared: (position) => gateway.cleared(halfOf(position)),

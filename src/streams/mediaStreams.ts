@@ -203,7 +203,7 @@ function socketUrl(baseUrl: string, ticket: string): string {
 
 /** Without a token of the project there is nothing to check with. */
 async function requireSignature(
-  { twilioToken, publicUrl }: Pick<MediaStreamsDeps, 'twilioToken' | 'publicUrl'>,
+  { twilioToken, publicUrl }: MediaStreamsDeps,
   { projectId }: StreamGrant,
   request: SignedRequest | undefined,
 ): Promise<void> {
@@ -216,7 +216,7 @@ async function requireSignature(
   throw new CallwayError('unauthenticated', 'invalid_signature', problem);
 }
 
-function requireAudioSocket({ audioSocketUrl }: Pick<MediaStreamsDeps, 'audioSocketUrl'>): string {
+function requireAudioSocket({ audioSocketUrl }: MediaStreamsDeps): string {
   const url = audioSocketUrl();
   if (url !== undefined) return url;
   const message = 'the dialect audiosocket needs the setting AUDIOSOCKET_PORT, which this installation lacks';

@@ -21,7 +21,7 @@ export interface ServeStreamDeps {
   readonly applications?: JambonzApplications | undefined;
   /** The minutes that visitors of web pages have left. */
   readonly minutes: WidgetMinutes;
-  readonly conversations: Pick<ConversationEngine, 'end'>;
+  readonly conversations: ConversationEngine;
   /** Runs a session on the stream; resolves when it has ended. */
   readonly serveVoiceSession: (stream: AudioStream | TextStream) => Promise<unknown>;
   readonly clock: Clock;

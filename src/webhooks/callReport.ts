@@ -16,7 +16,7 @@ export interface CallReport {
   readonly traceparent?: string;
 }
 
-export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>): CallReport {
+export function callReport(call: Call, recordings: CallRecordings): CallReport {
   const { id, direction, fromNumber, toNumber, status, sip, endReason, recording } = call;
   const { answeringMachine, metadata, externalId, campaignId, contactId } = call;
   const { traceparent, dynamicVariables = {} } = call.settings;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-
+import type { CallRecordings } from '../../src/calls/recording/callRecordings.ts';
 import { callReport } from '../../src/webhooks/callReport.ts';
 import { webhookCallSchema, webhookRecordingSchema } from '../../src/webhooks/events.ts';
 import { later, makeCall } from '../calls/support/makeCall.ts';
+import { unused } from '../support/unused.ts';
 
-const recordings = { url: (key: string) => `https://callway.example/${key}` };
+const recordings = unused<CallRecordings>('recordings', { url: (key) => `https://callway.example/${key}` });
 const READY = { status: 'ready', key: 'a.wav', durationMs: 6900.4, error: null } as const;
 const CALL_ID = '0197a000-0000-7000-8000-000000000001';
 const ended = (change = {}) =>

@@ -27,7 +27,7 @@ export interface CustomersDeps {
   readonly spool: TurnSpool;
   /** Removes the project's live events: single ones cannot be removed from their pages. */
   readonly forgetEvents: (projectId: string) => Promise<void>;
-  readonly recordings: Pick<CallRecordings, 'remove' | 'removeWorkingFile'>;
+  readonly recordings: CallRecordings;
   /** A keyed digest: the audit log must not name the person. */
   readonly digest: (text: string) => string;
   readonly clock: Clock;

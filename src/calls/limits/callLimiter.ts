@@ -13,10 +13,10 @@ import { callCostMillionths, MILLIONTHS_PER_UNIT, MS_PER_MINUTE, type ProjectUsa
 
 export interface CallLimiterDeps {
   readonly projects: ProjectStore;
-  readonly phoneNumbers: Pick<PhoneNumberStore, 'ownNumbers'>;
-  readonly trunks: Pick<TrunkStore, 'activeOf'>;
+  readonly phoneNumbers: PhoneNumberStore;
+  readonly trunks: TrunkStore;
   readonly usage: ProjectUsage;
-  readonly meter: Pick<UsageMeter, 'record' | 'today'>;
+  readonly meter: UsageMeter;
   readonly clock: Clock;
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
   readonly onRefused: (projectId: string, reason: RefusalReason) => void;

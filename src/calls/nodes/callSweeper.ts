@@ -20,14 +20,14 @@ const NODE_TIMEOUT_MS = 30_000;
 const BATCH = 200;
 
 interface OrphanDeps {
-  readonly calls: Pick<CallStore, 'releaseClaim'>;
-  readonly recordings: Pick<CallRecordings, 'recover'>;
+  readonly calls: CallStore;
+  readonly recordings: CallRecordings;
   readonly finisher: CallFinisher;
   readonly clock: Clock;
 }
 
 export interface CallSweeperDeps extends OrphanDeps {
-  readonly calls: Pick<CallStore, 'listQueued' | 'listOrphans' | 'releaseClaim' | 'find'>;
+  readonly calls: CallStore;
   readonly lock: NumberLock;
   readonly leases: Leases;
   readonly onError: (error: unknown, what: string) => void;
@@ -141,7 +141,7 @@ function lostTransfer({ transfer }: Call, endedAt: string): Pick<CallEnd, 'trans
 }
 
 export interface NodeRegistrationDeps extends OrphanDeps {
-  readonly calls: Pick<CallStore, 'recordHeartbeat' | 'listUnsettledOn' | 'releaseClaim'>;
+  readonly calls: CallStore;
   readonly nodeId: string;
   readonly onError: (error: unknown, what: string) => void;
 }

@@ -47,7 +47,7 @@ export interface NodeReports {
 }
 
 export interface NodeReportDeps {
-  readonly reports: Pick<NodeReports, 'publish' | 'remove'>;
+  readonly reports: NodeReports;
   readonly node: Pick<NodeReport, 'nodeId' | 'version' | 'roles'>;
   readonly sample: () => Promise<NodeSample>;
   readonly state: () => Pick<NodeReport, 'overloaded' | 'isDraining'>;

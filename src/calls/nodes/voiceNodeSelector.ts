@@ -75,7 +75,7 @@ export class VoiceNodeSelector {
     this.#nodeOfCall.delete(callId);
   }
 
-  #isTrusted({ nodeId }: Pick<VoiceNode, 'nodeId'>): boolean {
+  #isTrusted({ nodeId }: VoiceNode): boolean {
     return (this.#avoidedUntilMs.get(nodeId) ?? 0) <= this.#deps.clock.monotonicMs();
   }
 

@@ -30,9 +30,9 @@ const POLL_MS = 50;
 export type TransferInput = TransferOptions & GivenTargets;
 
 export interface CallControlDeps {
-  readonly calls: Pick<CallStore, 'find' | 'requestHangup' | 'mediaSamples'>;
+  readonly calls: CallStore;
   readonly finisher: CallFinisher;
-  readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
+  readonly limiter: CallLimiter;
   readonly callingRules: CallingRulesOf;
   readonly sessions: CallSessions;
   /** Returns true when the project has this trunk. */

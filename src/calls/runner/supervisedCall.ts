@@ -23,7 +23,7 @@ const MAX_KEPT_TEXTS = 100;
 const SAY_RETRY_AFTER_SECONDS = 3;
 
 export interface SupervisedCallDeps {
-  readonly call: Pick<Call, 'id' | 'settings'>;
+  readonly call: Call;
   /** Returns the answered call's media session. @throws {CallwayError} 409 `call_not_in_progress`. */
   readonly media: () => MediaSession;
   readonly state: () => CallState;

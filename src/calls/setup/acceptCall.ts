@@ -35,10 +35,10 @@ const CALLBACKS_PER_DAY = 3;
 const CAMPAIGNS_PRIORITY = 1;
 
 export interface OrderDeps {
-  readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
-  readonly trunks: Pick<TrunkStore, 'activeOf'>;
+  readonly phoneNumbers: PhoneNumberStore;
+  readonly trunks: TrunkStore;
   readonly conversations: Pick<ConversationEngine, 'prepare'>;
-  readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
+  readonly limiter: CallLimiter;
   readonly callingRules: CallingRulesOf;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;
@@ -47,7 +47,7 @@ export interface OrderDeps {
 }
 
 export interface AcceptCallDeps extends OrderDeps, PlacementDeps {
-  readonly limiter: Pick<CallLimiter, 'admitOrder'> & OrderDeps['limiter'];
+  readonly limiter: CallLimiter & OrderDeps['limiter'];
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
   /** The reason for which this node takes no orders at the moment: it shuts down, or is overloaded. */
   readonly orderRefusal: () => CallwayError | undefined;
@@ -193,7 +193,7 @@ async function queueCall(
  * @throws {CallwayError} 422 `destination_not_allowed`; 429 `quota_exceeded`, `callback_limit_exceeded`.
  */
 export async function scheduleCall(
-  { limiter, liveEvents }: Pick<OrderDeps, 'limiter' | 'liveEvents'>,
+  { limiter, liveEvents }: OrderDeps,
   { call, session, started }: PreparedCall,
   insertOnce: InsertOnce,
 ): Promise<AcceptedCall> {

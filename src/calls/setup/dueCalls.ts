@@ -22,10 +22,10 @@ const MAX_LATE_MS = 15 * 60_000;
 const MAX_RUNNING = 50;
 
 export interface DueCallsDeps extends PlacementDeps {
-  readonly calls: Pick<CallStore, 'find' | 'queueScheduled' | 'postpone'>;
-  readonly conversations: Pick<ConversationEngine, 'prepareAgain'>;
+  readonly calls: CallStore;
+  readonly conversations: ConversationEngine;
   readonly callingRules: CallingRulesOf;
-  readonly limiter: Pick<CallLimiter, 'admitOrder'>;
+  readonly limiter: CallLimiter;
   readonly finisher: CallFinisher;
   /** Publishes live events; undefined when the service publishes none. */
   readonly liveEvents?: LiveEvents | undefined;

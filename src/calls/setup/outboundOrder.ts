@@ -91,7 +91,7 @@ export const acceptedCall = z.object({
 export type AcceptedCall = z.infer<typeof acceptedCall>;
 
 export interface OrderStores {
-  readonly calls: Pick<CallStore, 'insert' | 'replaceCallbacks' | 'countCallbacks'>;
+  readonly calls: CallStore;
   readonly quotas: QuotaStore;
 }
 

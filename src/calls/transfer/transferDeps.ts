@@ -9,7 +9,7 @@ import type { TransferReport } from './transferReport.ts';
 /** The dependencies of a transfer. */
 export interface TransferDeps {
   /** The caller's leg. */
-  readonly leg: Pick<CallLeg, 'refer' | 'trunkId' | 'transferMethod'>;
+  readonly leg: CallLeg;
   readonly media: MediaSession;
   /** The caller's number. */
   readonly caller: string;

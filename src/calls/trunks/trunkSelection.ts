@@ -7,8 +7,8 @@ import type { TrunkHealthStore } from './trunkHealth.ts';
 import type { TrunkStore } from './trunkStore.ts';
 
 export interface TrunkSelectionDeps {
-  readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
-  readonly trunks: Pick<TrunkStore, 'activeOf'>;
+  readonly phoneNumbers: PhoneNumberStore;
+  readonly trunks: TrunkStore;
   readonly health: TrunkHealthStore;
 }
 
@@ -82,7 +82,7 @@ function hostItself(lender: Trunk, uri: string): Trunk {
 }
 
 /** Returns true for a host that is called without a trunk. Its channels are not counted. */
-export function isHostItself({ id }: Pick<Trunk, 'id'>): boolean {
+export function isHostItself({ id }: Trunk): boolean {
   return id === HOST_ITSELF;
 }
 

@@ -66,11 +66,7 @@ export function sourcesOf(trunk: TrunkAddress): { readonly host: string; readonl
 }
 
 /** Returns the trunk's credentials; undefined for a trunk that identifies us by our address. */
-export function credentialsOf({
-  username,
-  password,
-  realm,
-}: Pick<Trunk, 'username' | 'password' | 'realm'>): Credentials | undefined {
+export function credentialsOf({ username, password, realm }: Trunk): Credentials | undefined {
   return username === null || password === null ? undefined : { username, password, realm };
 }
 

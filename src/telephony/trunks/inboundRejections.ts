@@ -18,7 +18,7 @@ import { type InboundRouteDeps, takesCalls } from './inboundRoute.ts';
 export interface InboundRejectionsDeps extends InboundRouteDeps {
   readonly directory: TrunkDirectory;
   readonly store: SipRejectionStore;
-  readonly metrics: Pick<CallMetrics, 'inboundRejected'>;
+  readonly metrics: CallMetrics;
   readonly clock: Clock;
   readonly log: (fields: object, message: string) => void;
   readonly onError: (error: unknown, what: string) => void;

@@ -17,12 +17,12 @@ export interface TrunkMonitorsDeps {
   readonly random: () => number;
   readonly makeToken: () => string;
   /** A trunk answers, or is registered, or no longer. */
-  readonly onHealthChange?: (trunk: Pick<Trunk, 'id' | 'projectId'>, health: Health) => void;
+  readonly onHealthChange?: (trunk: Trunk, health: Health) => void;
   /** True when tenants must not learn which private hosts exist. */
   readonly hidesPrivateHosts: boolean;
   /** Tells the operator why a trunk is not reachable or not registered. */
-  readonly onFailure: (trunk: Pick<Trunk, 'id' | 'projectId'>, reason: string) => void;
-  readonly onRegistered: (trunk: Pick<Trunk, 'id' | 'projectId'>) => void;
+  readonly onFailure: (trunk: Trunk, reason: string) => void;
+  readonly onRegistered: (trunk: Trunk) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
 

@@ -15,7 +15,7 @@ const SEEDS = 2 ** 31;
 
 /** The stores of the transaction that creates a run. */
 export interface CreateRunStores {
-  readonly testRuns: Pick<TestRunStore, 'insert' | 'find' | 'trim'>;
+  readonly testRuns: TestRunStore;
   readonly quotas: QuotaStore;
   readonly releases: { keep(projectId: string, release: AgentRelease): Promise<string> };
 }
@@ -126,11 +126,7 @@ function over(channel: RunCase['definition']['channel'], one: RunCase): RunCase 
   return { ...one, definition: { ...one.definition, channel } };
 }
 
-async function requireRun(
-  testRuns: Pick<TestRunStore, 'find'>,
-  projectId: string,
-  runId: string,
-): Promise<void> {
+async function requireRun(testRuns: TestRunStore, projectId: string, runId: string): Promise<void> {
   if (!isUuid(runId) || !(await testRuns.find(projectId, runId))) throw notFound('Test run');
 }
 

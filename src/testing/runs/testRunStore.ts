@@ -114,13 +114,9 @@ export interface TestRunStore {
    */
   claim(lane: TestLane, maxRunning: number, now: string): Promise<ClaimedPlay | 'wait' | undefined>;
   /** @returns False where another claim has replaced this one, or the run was canceled. */
-  saveResult(
-    play: Pick<ClaimedPlay, 'run' | 'number' | 'attempt'>,
-    status: PlayStatus,
-    result: PlayResult,
-  ): Promise<boolean>;
+  saveResult(play: ClaimedPlay, status: PlayStatus, result: PlayResult): Promise<boolean>;
   /** Gives a play back that was not finished. */
-  release(play: Pick<ClaimedPlay, 'run' | 'number' | 'attempt'>): Promise<void>;
+  release(play: ClaimedPlay): Promise<void>;
   /** Ends a run whose plays have all ended. @returns Its status where this call ended it. */
   finish(runId: string, now: string): Promise<RunStatus | undefined>;
   /** Cancels what is queued. @returns Whether the run was not ended before. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CustomerStore, ErasedBatch } from '../../../src/calls/customers/customer.ts';
 import { Customers } from '../../../src/calls/customers/customers.ts';
+import type { CallRecordings } from '../../../src/calls/recording/callRecordings.ts';
 import type { TurnCheckpointStore } from '../../../src/engine/session/interruptedTurn.ts';
 import type { TurnSpool } from '../../../src/engine/session/writeBehind.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -54,10 +55,10 @@ function scene() {
     checkpoints: unused<TurnCheckpointStore>('checkpoints', { drop: (id) => did(`checkpoint ${id}`) }),
     spool: unused<TurnSpool>('spool', { drop: (id) => did(`spool ${id}`) }),
     forgetEvents: (id) => did(`events of ${id}`),
-    recordings: {
+    recordings: unused<CallRecordings>('recordings', {
       remove: (key) => did(`recording ${key}`),
       removeWorkingFile: ({ id }) => did(`file of ${id}`),
-    },
+    }),
     digest: (text) => `digest(${text.length})`,
     clock,
     makeId: () => 'id',

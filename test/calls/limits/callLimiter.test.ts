@@ -3,7 +3,10 @@ import type { ProjectStore } from '../../../src/agents/accounts/accountStores.ts
 import { type CallLimits, NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
 import { DEFAULT_QUOTAS } from '../../../src/agents/accounts/quotas.ts';
 import { retentionFrom } from '../../../src/agents/accounts/retention.ts';
+import type { UsageMeter } from '../../../src/agents/accounts/usage.ts';
 import { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
+import type { PhoneNumberStore } from '../../../src/calls/numbers/phoneNumberStore.ts';
+import type { TrunkStore } from '../../../src/calls/trunks/trunkStore.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
 
@@ -44,15 +47,15 @@ const limiter = new CallLimiter({
           }
         : undefined,
   }),
-  phoneNumbers: { ownNumbers: async () => ['+886223456789'] },
+  phoneNumbers: unused<PhoneNumberStore>('phoneNumbers', { ownNumbers: async () => ['+886223456789'] }),
   clock: createSimulatedClock(Date.parse('2026-11-23T23:58:59.500Z')),
-  trunks: { activeOf: async () => [] },
-  meter: {
+  trunks: unused<TrunkStore>('trunks', { activeOf: async () => [] }),
+  meter: unused<UsageMeter>('meter', {
     async record(_projectId, { billedMs = 0, costMillionths = 0 }) {
       used = { billedMs: used.billedMs + billedMs, costMillionths: used.costMillionths + costMillionths };
     },
     today: async () => used,
-  },
+  }),
   usage: {
     async countCall(projectId, counted) {
       log.push(['count', projectId, counted]);

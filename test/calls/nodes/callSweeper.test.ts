@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Call } from '../../../src/calls/call.ts';
-import type { OrphanedCall, QueuedCall } from '../../../src/calls/callStore.ts';
+import type { CallStore, OrphanedCall, QueuedCall } from '../../../src/calls/callStore.ts';
 import {
   type CallSweeperDeps,
   registerNode,
   startCallSweeper,
   sweepCalls,
 } from '../../../src/calls/nodes/callSweeper.ts';
+import type { CallRecordings } from '../../../src/calls/recording/callRecordings.ts';
 import type { CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
@@ -39,7 +40,7 @@ let transferEnds: unknown[];
 const RECOVERED = { status: 'ready', key: 'saved', durationMs: 7, error: null } as const;
 
 const deps = (): CallSweeperDeps => ({
-  calls: {
+  calls: unused<CallStore>('calls', {
     listQueued: async (limit, after = '') => queued.filter(({ id }) => id > after).slice(0, limit),
     listOrphans: async (before, limit, after = '') => {
       done.push(`before ${before.toISOString()}`);
@@ -47,13 +48,13 @@ const deps = (): CallSweeperDeps => ({
     },
     releaseClaim: (id, nodeId) => note(`release claim ${id} ${nodeId}`).then(() => false),
     find: async (_projectId, id) => makeCall({ id, status: canceled.includes(id) ? 'canceled' : 'queued' }),
-  },
-  recordings: {
+  }),
+  recordings: unused<CallRecordings>('recordings', {
     recover: async ({ id }) => {
       await note(`recover ${id}`);
       return RECOVERED;
     },
-  },
+  }),
   finisher: unused<CallFinisher>('finisher', {
     async finish(call, nodeId, end) {
       if (end.transfer !== undefined) transferEnds.push(end.transfer);

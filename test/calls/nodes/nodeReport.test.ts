@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-
-import { type NodeReport, reportNode } from '../../../src/calls/nodes/nodeReport.ts';
+import { type NodeReport, type NodeReports, reportNode } from '../../../src/calls/nodes/nodeReport.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 test('A node reports the samples of its last hour, and none once it has stopped', async () => {
   const published: NodeReport[] = [];
   const clock = createSimulatedClock();
   let taken = 0;
   const stop = reportNode({
-    reports: {
+    reports: unused<NodeReports>('reports', {
       publish: async (report) => void published.push(structuredClone(report)),
       remove: async () => void published.splice(0),
-    },
+    }),
     node: { nodeId: 'a', version: '1.0.0', roles: ['api'] },
     sample: async () => {
       taken += 1;

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { CallwayError, unavailable } from '../../../src/base/errors.ts';
 import type { Call, CallStatus } from '../../../src/calls/call.ts';
+import type { CallStore } from '../../../src/calls/callStore.ts';
+import type { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
 import type { CallRequests } from '../../../src/calls/nodes/callRequests.ts';
 import type { NodeBus } from '../../../src/calls/nodes/nodeBus.ts';
 import { CallControl, type TransferInput } from '../../../src/calls/runner/callControl.ts';
@@ -35,19 +37,19 @@ function control(
     if (state.isAway) throw unavailable('call');
   };
   const calls = new CallControl({
-    calls: {
+    calls: unused<CallStore>('calls', {
       find: async (_project, id) => (id === call.id ? state.call : undefined),
       requestHangup: async (_project, id) => (id === call.id && state.isFound ? state.call : undefined),
       mediaSamples: async () => SAMPLES,
-    },
+    }),
     finisher: unused<CallFinisher>('finisher', {
       settleCanceled: async ({ id }) => void asked.push(['settle', id]),
     }),
-    limiter: {
+    limiter: unused<CallLimiter>('limiter', {
       async requireAllowedDestination(_project, to) {
         if (to === FORBIDDEN) throw new CallwayError('unprocessable', 'destination_not_allowed', 'no');
       },
-    },
+    }),
     callingRules: async (_project, number) => ({ isListed: number === LISTED, callingHours: null }),
     sessions: unused<CallSessions>('sessions', { transferTargets: async () => targets }),
     hasMedia: async (_project, id) => id === MEDIA_ID,

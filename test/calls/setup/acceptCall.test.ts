@@ -4,13 +4,18 @@ import { type AgentConfig, newAgentConfig } from '../../../src/agents/agentConfi
 import { CallwayError, nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { noopTracer } from '../../../src/base/tracing.ts';
 import type { Call } from '../../../src/calls/call.ts';
+import type { CallStore } from '../../../src/calls/callStore.ts';
+import type { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
 import type { CallingRules } from '../../../src/calls/numbers/doNotCall.ts';
 import { type PhoneNumber, phoneNumberInput } from '../../../src/calls/numbers/phoneNumber.ts';
+import type { PhoneNumberStore } from '../../../src/calls/numbers/phoneNumberStore.ts';
 import { type AcceptCallDeps, acceptCall } from '../../../src/calls/setup/acceptCall.ts';
 import type { InsertOnce, OutboundOrder } from '../../../src/calls/setup/outboundOrder.ts';
 import { callbackScheduler } from '../../../src/calls/setup/scheduleCallback.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
+import type { TrunkStore } from '../../../src/calls/trunks/trunkStore.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
 
 const FROM = '+886223456789';
@@ -60,8 +65,10 @@ const DAY = callingHours.parse({
 const NIGHT: CallingHours = { ...DAY, timezone: 'Europe/London', appliesTo: ['api'] };
 
 const deps: AcceptCallDeps = {
-  phoneNumbers: { findByNumber: async (_projectId, number) => (number === FROM ? phoneNumber : undefined) },
-  trunks: { activeOf: async () => trunks },
+  phoneNumbers: unused<PhoneNumberStore>('phoneNumbers', {
+    findByNumber: async (_projectId, number) => (number === FROM ? phoneNumber : undefined),
+  }),
+  trunks: unused<TrunkStore>('trunks', { activeOf: async () => trunks }),
   conversations: {
     prepare: async (wanted) => ({
       session: { ...wanted, instanceId: 'instance' } as never,
@@ -89,7 +96,7 @@ const deps: AcceptCallDeps = {
       if (holder === callId) holder = undefined;
     },
   },
-  limiter: {
+  limiter: unused<CallLimiter>('limiter', {
     async admitOrder(_projectId, toNumber) {
       expect(toNumber).toBe(TO);
       if (refusal) throw refusal;
@@ -98,7 +105,7 @@ const deps: AcceptCallDeps = {
       expect(toNumber).toBe(TO);
       if (refusal) throw refusal;
     },
-  },
+  }),
   wakeDialers: async (callId) => void queue.push(callId),
   clock: createSimulatedClock(Date.parse(AT)),
   makeId: () => {
@@ -113,7 +120,7 @@ const deps: AcceptCallDeps = {
 };
 const insertOnce: InsertOnce = (insert) =>
   insert({
-    calls: {
+    calls: unused<CallStore>('calls', {
       insert: async (call) => void inserted.push(call),
       async replaceCallbacks(_projectId, toNumber, at) {
         replaced.push([toNumber, at]);
@@ -123,7 +130,7 @@ const insertOnce: InsertOnce = (insert) =>
         expect(since).toMatch(/^\d{4}-\d\d-\d\dT00:00:00.000Z$/);
         return callbacksToday;
       },
-    },
+    }),
     quotas: {
       lockAndRead: async (_projectId, name) => {
         expect(name).toBe('scheduledCalls');

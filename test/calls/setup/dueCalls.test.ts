@@ -2,6 +2,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { callingHours } from '../../../src/agents/accounts/callingHours.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
 import type { Call } from '../../../src/calls/call.ts';
+import type { CallStore } from '../../../src/calls/callStore.ts';
+import type { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
 import type { CallingRules } from '../../../src/calls/numbers/doNotCall.ts';
 import type { CallEnd, CallFinisher } from '../../../src/calls/runner/callFinisher.ts';
 import { type DueCallsDeps, dueCallsWork } from '../../../src/calls/setup/dueCalls.ts';
@@ -37,7 +39,7 @@ beforeEach(() => {
 
 const deps = (): DueCallsDeps => ({
   clock,
-  calls: {
+  calls: unused<CallStore>('calls', {
     find: async () => stored,
     async queueScheduled(call) {
       if (stored.status !== 'scheduled') return undefined;
@@ -48,7 +50,7 @@ const deps = (): DueCallsDeps => ({
       stored = { ...stored, status: 'scheduled', notBefore };
       dueAtMs = Date.parse(notBefore);
     },
-  },
+  }),
   conversations: unused<ConversationEngine>('conversations'),
   callingRules: async () => rules,
   lock: {
@@ -62,11 +64,11 @@ const deps = (): DueCallsDeps => ({
       if (holder === callId) holder = undefined;
     },
   },
-  limiter: {
+  limiter: unused<CallLimiter>('limiter', {
     async admitOrder() {
       if (problem) throw problem;
     },
-  },
+  }),
   finisher: unused<CallFinisher>('finisher', {
     async finish(call, _node, end) {
       ended.push(end);
@@ -119,13 +121,13 @@ test('A call owes the disclosures of the release that it is placed on, not of th
   const disclosures = [{ id: 'new', text: 'Hello', withinSeconds: 9, direction: 'outbound' as const }];
   const engine = createFakeEngine();
   await after(DUE_MS, {
-    conversations: {
+    conversations: unused<ConversationEngine>('conversations', {
       async prepareAgain(wanted) {
         const prepared = await engine.prepare(wanted);
         const { agent, session } = prepared;
         return { ...prepared, session: { ...session, release: 2 }, agent: { ...agent, disclosures } };
       },
-    },
+    }),
   });
   expect(stored).toMatchObject({ release: 2, disclosures: [{ id: 'new', withinSeconds: 9 }] });
 });
@@ -173,11 +175,11 @@ test.each([
 
 test('A call that is canceled while it becomes due leaves no lock', async () => {
   await after(DUE_MS, {
-    limiter: {
+    limiter: unused<CallLimiter>('limiter', {
       async admitOrder() {
         stored = { ...stored, status: 'canceled' };
       },
-    },
+    }),
   });
   expect([stored.status, holder, queue]).toEqual(['canceled', undefined, []]);
 });

@@ -4,6 +4,7 @@ import type { Call } from '../../../src/calls/call.ts';
 import type { MediaFiles } from '../../../src/calls/holdMusic/mediaFiles.ts';
 import type { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
 import type { CallPlaces } from '../../../src/calls/limits/callPlaces.ts';
+import type { PhoneNumberStore } from '../../../src/calls/numbers/phoneNumberStore.ts';
 import type { CallStreams } from '../../../src/calls/runner/callStreams.ts';
 import type { CallSessions } from '../../../src/calls/setup/callSessions.ts';
 import type { CallLeg, DialRequest, Telephony } from '../../../src/calls/telephony.ts';
@@ -11,6 +12,7 @@ import { CallParties } from '../../../src/calls/transfer/callParties.ts';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import type { TrunkHealthStore } from '../../../src/calls/trunks/trunkHealth.ts';
 import type { TrunkChannel } from '../../../src/calls/trunks/trunkSlots.ts';
+import type { TrunkStore } from '../../../src/calls/trunks/trunkStore.ts';
 import type { MediaSession } from '../../../src/media/mediaSession.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { unused } from '../../support/unused.ts';
@@ -38,8 +40,10 @@ function makeParties({ clock, waits, listed, onDialed }: Given): CallParties {
         },
       }),
       trunks: {
-        phoneNumbers: { findByNumber: async () => ({ trunkIds: [], outboundStatus: 'active' }) as never },
-        trunks: { activeOf: async () => [active] },
+        phoneNumbers: unused<PhoneNumberStore>('phoneNumbers', {
+          findByNumber: async () => ({ trunkIds: [], outboundStatus: 'active' }) as never,
+        }),
+        trunks: unused<TrunkStore>('trunks', { activeOf: async () => [active] }),
         health: unused<TrunkHealthStore>('health', { read: async () => new Map() }),
       },
       limiter: unused<CallLimiter>('limiter', {

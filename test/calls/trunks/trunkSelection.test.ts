@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { PhoneNumberStore } from '../../../src/calls/numbers/phoneNumberStore.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
 import type { TrunkHealthStore } from '../../../src/calls/trunks/trunkHealth.ts';
 import { candidateTrunks, reachableFirst, selectTrunks } from '../../../src/calls/trunks/trunkSelection.ts';
+import type { TrunkStore } from '../../../src/calls/trunks/trunkStore.ts';
 import { unused } from '../../support/unused.ts';
 
 const trunk = (id: string, priority = 0): Trunk => ({
@@ -50,8 +52,10 @@ describe('The trunk of a transfer', () => {
   const select = async (to: string, trunkId?: string, outboundStatus = 'active') =>
     await selectTrunks(
       {
-        phoneNumbers: { findByNumber: async () => ({ trunkIds: ['carrier'], outboundStatus }) as never },
-        trunks: { activeOf: async () => [carrier, pbx] },
+        phoneNumbers: unused<PhoneNumberStore>('phoneNumbers', {
+          findByNumber: async () => ({ trunkIds: ['carrier'], outboundStatus }) as never,
+        }),
+        trunks: unused<TrunkStore>('trunks', { activeOf: async () => [carrier, pbx] }),
         health: unused<TrunkHealthStore>('health', { read: async () => new Map() }),
       },
       'p',

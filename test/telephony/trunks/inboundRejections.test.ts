@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { CallMetrics } from '../../../src/calls/callMetrics.ts';
 import type { ReportedRejection, SipRejectionStore } from '../../../src/calls/trunks/sipRejection.ts';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import type { RefusedInvite } from '../../../src/telephony/control/sipServer.ts';
@@ -37,9 +38,9 @@ function setUp(sources: readonly Trunk[] = [], isVerified = true) {
     numbers: { findHolder: async (number) => (number === NUMBER ? (held as never) : undefined) },
     takesPendingClaims: false,
     store: unused<SipRejectionStore>('store', { add: async (added) => void stored.push(...added) }),
-    metrics: {
+    metrics: unused<CallMetrics>('metrics', {
       inboundRejected: (reason, count) => void counts.set(reason, (counts.get(reason) ?? 0) + count),
-    },
+    }),
     clock,
     log: (fields, message) => void lines.push({ ...fields, message }),
     onError: () => expect.unreachable(),

@@ -57,7 +57,7 @@ export function readInfoDigit(contentType: string | undefined, body: string): In
 }
 
 interface DigitSenderDeps {
-  readonly trunk: Pick<Trunk, 'dtmf'>;
+  readonly trunk: Trunk;
   readonly audio: LegAudio;
   readonly dialog: Dialog;
 }

@@ -9,6 +9,7 @@ import { CallPlaces } from '../../../../src/calls/limits/callPlaces.ts';
 import type { NodeCapacity } from '../../../../src/calls/limits/nodeCapacity.ts';
 import { NodeCalls } from '../../../../src/calls/nodes/nodeCalls.ts';
 import type { CallingRules } from '../../../../src/calls/numbers/doNotCall.ts';
+import type { PhoneNumberStore } from '../../../../src/calls/numbers/phoneNumberStore.ts';
 import type { CallRecordings } from '../../../../src/calls/recording/callRecordings.ts';
 import type { CallEnd, CallFinisher } from '../../../../src/calls/runner/callFinisher.ts';
 import { CallRunner } from '../../../../src/calls/runner/callRunner.ts';
@@ -20,6 +21,7 @@ import type { CallLeg, DialRequest, LegEnd, LegEvents, Telephony } from '../../.
 import { type Trunk, trunkInput } from '../../../../src/calls/trunks/trunk.ts';
 import type { TrunkHealthStore } from '../../../../src/calls/trunks/trunkHealth.ts';
 import type { TrunkSlots } from '../../../../src/calls/trunks/trunkSlots.ts';
+import type { TrunkStore } from '../../../../src/calls/trunks/trunkStore.ts';
 import type { ConversationEngine } from '../../../../src/engine/conversationEngine.ts';
 import type { HistoryStore } from '../../../../src/engine/history/historyStore.ts';
 import type { RecoveryDeps } from '../../../../src/engine/session/interruptedTurn.ts';
@@ -289,8 +291,10 @@ function runnerDeps(): CallRunnerDeps {
       },
     }),
     trunks: {
-      phoneNumbers: { findByNumber: async () => ({ outboundStatus: 'active', trunkIds: [] }) as never },
-      trunks: { activeOf: async () => [trunk('a'), trunk('b')] },
+      phoneNumbers: unused<PhoneNumberStore>('phoneNumbers', {
+        findByNumber: async () => ({ outboundStatus: 'active', trunkIds: [] }) as never,
+      }),
+      trunks: unused<TrunkStore>('trunks', { activeOf: async () => [trunk('a'), trunk('b')] }),
       health: unused<TrunkHealthStore>('health', { read: async () => new Map() }),
     },
     limiter,

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { uuidV7 } from '../../../../src/base/values/ids.ts';
 import { Customers } from '../../../../src/calls/customers/customers.ts';
+import type { CallRecordings } from '../../../../src/calls/recording/callRecordings.ts';
 import type { TurnCheckpointStore } from '../../../../src/engine/session/interruptedTurn.ts';
 import { newSessionState } from '../../../../src/engine/session/session.ts';
 import { recordLateTurn } from '../../../../src/engine/session/sessionStore.ts';
@@ -37,7 +38,7 @@ describe('Customers', () => {
       checkpoints: unused<TurnCheckpointStore>('checkpoints', { drop: remove }),
       spool: unused<TurnSpool>('spool', { drop: async () => undefined }),
       forgetEvents: async () => undefined,
-      recordings: { remove, removeWorkingFile: async () => undefined },
+      recordings: unused<CallRecordings>('recordings', { remove, removeWorkingFile: async () => undefined }),
       digest: (text) => `digest of ${text.length}`,
       clock: createSimulatedClock(),
       makeId: uuidV7,
