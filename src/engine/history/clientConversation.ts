@@ -14,6 +14,9 @@ export interface IndexedMessage {
 
 type DigestedMessage = Pick<ExternalMessage, 'role' | 'content' | 'tool_calls' | 'tool_call_id'>;
 
+/** What a session knows of the client's messages. */
+export type KnownConversation = Pick<Session, 'digest' | 'state'>;
+
 /** Owns the sessions that a client's messages may continue. */
 export interface ConversationOwner {
   readonly keyId: string;
@@ -75,7 +78,7 @@ export class ClientConversation {
    *
    * @returns The number of messages that repeat the session; undefined when the request does not continue it.
    */
-  repeatedIn({ digest, state }: Pick<Session, 'digest' | 'state'>): number | undefined {
+  repeatedIn({ digest, state }: KnownConversation): number | undefined {
     if (!digest) return undefined;
     const answered = this.#lastAnswer + 1;
     if (digest === this.#digests[this.#lastAnswer]) return answered;

@@ -1,11 +1,12 @@
 import { invalid } from '../../base/errors.ts';
-import type { FunctionCall, Session, SessionMessage } from '../session/session.ts';
+import type { FunctionCall, SessionMessage } from '../session/session.ts';
 import type { ExternalMessage, ToolResult, TurnInput, TurnRequest } from '../turn/turn.ts';
 import {
   type ClientConversation,
   type IndexedMessage,
   isEmptyAnswer,
   isPartOf,
+  type KnownConversation,
   normalizedContent,
 } from './clientConversation.ts';
 
@@ -28,7 +29,7 @@ interface PendingCalls {
  * @throws {CallwayError} 400 `nothing_to_answer`, `unknown_tool_call` or `missing_tool_results`.
  */
 export function newMessages(
-  session: Pick<Session, 'digest' | 'state'>,
+  session: KnownConversation,
   conversation: ClientConversation,
 ): Pick<TurnRequest, 'input' | 'history' | 'instructions' | 'digest'> {
   const { messages, pendingToolCalls } = session.state;
@@ -57,10 +58,7 @@ export function newMessages(
  * Whether {@link newMessages} needs all messages of the session: the request is long enough to repeat them, and their
  * digest does not tell.
  */
-export function mayRepeatAll(
-  session: Pick<Session, 'digest' | 'state'>,
-  conversation: ClientConversation,
-): boolean {
+export function mayRepeatAll(session: KnownConversation, conversation: ClientConversation): boolean {
   const { state } = session;
   const repeatable = state.messages.filter((message) => isShown(message) && !message.interrupted);
   return (
@@ -102,8 +100,7 @@ function isSame(stored: SessionMessage, given: ExternalMessage): boolean {
   return stored.interrupted === true && isPartOf(given, stored);
 }
 
-const callIds = ({ tool_calls }: Pick<ExternalMessage, 'tool_calls'>) =>
-  JSON.stringify((tool_calls ?? []).map(({ id }) => id));
+const callIds = ({ tool_calls }: ExternalMessage) => JSON.stringify((tool_calls ?? []).map(({ id }) => id));
 
 function skipEmptyAnswers(conversation: readonly IndexedMessage[], from: number): number {
   let position = from;

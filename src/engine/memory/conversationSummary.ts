@@ -2,14 +2,14 @@ import { sumOf } from '../../agents/cost/usage.ts';
 import { CONTEXT_BUDGET_TOKENS, messageTokens } from '../history/contextWindow.ts';
 import { askForSummary, questionAt } from '../prompt/questions.ts';
 import { type Session, type SessionState, withMessages } from '../session/session.ts';
-import type { SessionStore } from '../session/sessionStore.ts';
+import type { TurnStore } from '../session/sessionStore.ts';
 import type { TurnContext } from '../turn/turnContext.ts';
 
 /** The most messages since the last summary: each turn reads them, however short they are. */
 const MAX_MESSAGES_SINCE_SUMMARY = 200;
 
 export interface SummaryDeps {
-  readonly sessions: Pick<SessionStore, 'saveTurn'>;
+  readonly sessions: TurnStore;
   readonly onError: (error: unknown, what: string) => void;
 }
 

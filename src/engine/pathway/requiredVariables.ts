@@ -11,7 +11,7 @@ const MAX_QUESTIONS = 2;
 
 /** The required variables without a value. */
 export function missingVariables(
-  { variableConfigs }: Pick<AgentConfig, 'variableConfigs'>,
+  { variableConfigs }: AgentConfig,
   variables: Variables,
 ): readonly VariableConfig[] {
   return (variableConfigs ?? []).filter(({ name, required }) => {

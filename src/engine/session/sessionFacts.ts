@@ -23,7 +23,7 @@ export function withoutFacts(variables: Variables): Variables {
 export function factsForModel(
   variables: Variables,
   { state: { call } }: SessionWithFacts,
-  { shareCallerNumber }: Pick<AgentConfig, 'shareCallerNumber'>,
+  { shareCallerNumber }: AgentConfig,
 ): Variables {
   if (!call) return variables;
   const { direction, fromNumber, toNumber } = call;

@@ -45,11 +45,7 @@ export interface SessionEnding {
 }
 
 /** Stores live sessions, and their history with them. */
-export interface SessionStore {
-  /** @throws {CallwayError} 400 `session_id_in_use` when a live session has this id. */
-  insert(session: Session, started: HistoryEvent): Promise<void>;
-  /** Finds a session with its newest messages. */
-  find(projectId: string, sessionId: string): Promise<Session | undefined>;
+export interface SessionStore extends TurnStore {
   /** The session's messages before those that it has; empty once it has ended. */
   messagesBefore(session: Session): Promise<readonly SessionMessage[]>;
   /**
@@ -63,6 +59,22 @@ export interface SessionStore {
     digests: readonly string[],
     except: readonly string[],
   ): Promise<string | undefined>;
+  /**
+   * Case-sensitive, anywhere in the JSON of a message, or of the rest of the session's data; last changed first.
+   *
+   * @throws {CallwayError} 503 `search_timeout`.
+   */
+  search(projectId: string, text: string, page: Page): Promise<PageOf<FoundSession>>;
+  /** Live chat and web sessions without traffic for longer than their project allows. */
+  idle(now: Date, limit: number, after?: IdleSession): Promise<IdleSession[]>;
+}
+
+/** What turns need of a session store. */
+export interface TurnStore {
+  /** @throws {CallwayError} 400 `session_id_in_use` when a live session has this id. */
+  insert(session: Session, started: HistoryEvent): Promise<void>;
+  /** Finds a session with its newest messages. */
+  find(projectId: string, sessionId: string): Promise<Session | undefined>;
   /**
    * Stores a turn: the new state, and the messages and events that it adds.
    *
@@ -84,18 +96,7 @@ export interface SessionStore {
     sessionId: string,
     ending: (session: Session) => Promise<SessionEnding | undefined>,
   ): Promise<Session | undefined>;
-  /**
-   * Case-sensitive, anywhere in the JSON of a message, or of the rest of the session's data; last changed first.
-   *
-   * @throws {CallwayError} 503 `search_timeout`.
-   */
-  search(projectId: string, text: string, page: Page): Promise<PageOf<FoundSession>>;
-  /** Live chat and web sessions without traffic for longer than their project allows. */
-  idle(now: Date, limit: number, after?: IdleSession): Promise<IdleSession[]>;
 }
-
-/** What turns need of a session store. */
-export type TurnStore = Pick<SessionStore, 'insert' | 'find' | 'saveTurn' | 'appendLateTurn' | 'end'>;
 
 /**
  * Adds a turn that {@link SessionStore.saveTurn} rejected to the history, where its session has ended meanwhile: it was
@@ -106,7 +107,7 @@ export type TurnStore = Pick<SessionStore, 'insert' | 'find' | 'saveTurn' | 'app
  * @throws The rejection, where it is not `session_changed`.
  */
 export async function recordLateTurn(
-  sessions: Pick<TurnStore, 'find' | 'appendLateTurn'>,
+  sessions: TurnStore,
   session: Session,
   history: TurnHistory,
   rejection: unknown,

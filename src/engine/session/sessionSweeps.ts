@@ -10,7 +10,7 @@ const IDLE_SWEEP_MS = 15_000;
 const IDLE_BATCH = 100;
 
 export interface SessionSweepsDeps {
-  readonly sessions: Pick<SessionStore, 'idle'>;
+  readonly sessions: SessionStore;
   readonly endIdle: ConversationEngine['endIdle'];
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;

@@ -26,11 +26,7 @@ export interface ToolValues {
  *
  * @throws {CallwayError} When a template fails, or a value does not fit its place.
  */
-export function toolRequest(
-  { http }: Pick<HttpTool, 'http'>,
-  values: ToolValues,
-  options: RenderTemplateOptions,
-) {
+export function toolRequest({ http }: HttpTool, values: ToolValues, options: RenderTemplateOptions) {
   const { method, timeoutMs } = http;
   const all = { ...values.variables, ...values.args, ...factsIn(values.variables) };
   const headers = http.headers.map(({ key, value }) => ({ key, value: renderHeader(value, all, options) }));

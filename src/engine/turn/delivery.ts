@@ -133,7 +133,7 @@ export function digitsLeaving(graph: PathwayGraph, nodes: readonly Pick<PathwayN
 
 /** @param origin - The node that the customer's next turn returns to, so that they may answer it. */
 export function currentNodeOf(
-  agent: Pick<AgentConfig, 'turnDetection' | 'speech' | 'engine'>,
+  agent: AgentConfig,
   graph: PathwayGraph,
   node: PathwayNode,
   variables: Readonly<Record<string, unknown>>,

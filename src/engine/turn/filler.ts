@@ -57,7 +57,7 @@ function lineOf(lines: NonNullable<Tool['speakWhile']>, turn: TurnContext): stri
  * @returns A template; undefined where the agent has none.
  */
 export function fillerOf(
-  { placeholderMessages }: Pick<AgentConfig, 'placeholderMessages'>,
+  { placeholderMessages }: AgentConfig,
   language: string | undefined,
   turn: number,
 ): string | undefined {

@@ -76,7 +76,7 @@ export function chosenChat(
   );
 }
 
-export function executionMode(agent: Pick<AgentConfig, 'executionMode'>): ExecutionMode {
+export function executionMode(agent: AgentConfig): ExecutionMode {
   return agent.executionMode ?? 'balance';
 }
 
@@ -243,12 +243,12 @@ export function lineBreakAfter(said: string): string {
 }
 
 /** Whether the answer is spoken, so that an empty one leaves the customer in silence. */
-export function isSpoken({ request }: Pick<TurnContext, 'request'>): boolean {
+export function isSpoken({ request }: TurnContext): boolean {
   return request.delivery !== undefined;
 }
 
 /** Returns the turn's node on the pathway; undefined before the turn begins. */
-export function currentNode({ graph, journal }: Pick<TurnContext, 'graph' | 'journal'>) {
+export function currentNode({ graph, journal }: TurnContext) {
   return journal.nodeId === null ? undefined : graph.node(journal.nodeId);
 }
 
@@ -292,10 +292,7 @@ export function promptMessages(turn: TurnContext): ChatMessage[] {
 }
 
 /** Notes what the answer's first words wait for, for the latency that the history and the channel tell. */
-export function beginWait(
-  { journal, request }: Pick<TurnContext, 'journal' | 'request'>,
-  waitedFor: 'model' | 'tool' | undefined,
-): void {
+export function beginWait({ journal, request }: TurnContext, waitedFor: 'model' | 'tool' | undefined): void {
   journal.beginWait(waitedFor);
   request.delivery?.onWait?.(waitedFor);
 }

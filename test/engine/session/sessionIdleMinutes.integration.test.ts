@@ -1,11 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
-
+import type { SessionStore } from '../../../src/engine/session/sessionStore.ts';
 import { startSessionSweeps } from '../../../src/engine/session/sessionSweeps.ts';
 import { migrated, openServerDatabase } from '../../infra/postgres/support/databases.ts';
 import { sessionWorld } from '../../infra/postgres/support/sessions.ts';
 import { memoryEngine } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 const MINUTE_MS = 60_000;
 const SWEEP_MS = 15_000;
@@ -41,13 +42,13 @@ test('A chat that was left ends after the agent’s sessionIdleMinutes, with its
   await say('left');
   const swept: Date[] = [];
   const stop = startSessionSweeps({
-    sessions: {
+    sessions: unused<SessionStore>('sessions', {
       async idle(now, limit) {
         const found = await stores.sessions.idle(now, limit);
         swept.push(now);
         return found.filter((session) => session.projectId === projectId);
       },
-    },
+    }),
     endIdle: (found) => engine.endIdle(found),
     clock,
     onError: (error) => {

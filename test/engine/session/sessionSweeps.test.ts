@@ -1,7 +1,8 @@
 import { expect, test, vi } from 'vitest';
-
+import type { SessionStore } from '../../../src/engine/session/sessionStore.ts';
 import { type SessionSweepsDeps, startSessionSweeps } from '../../../src/engine/session/sessionSweeps.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 const PROJECT = 'p';
 
@@ -12,7 +13,7 @@ function scene(idle: string[], change: Partial<SessionSweepsDeps> = {}) {
   const errors: string[] = [];
   const live = [...idle];
   const deps: SessionSweepsDeps = {
-    sessions: {
+    sessions: unused<SessionStore>('sessions', {
       idle: async (_now, limit, after) =>
         live
           .slice(after ? live.indexOf(after.sessionId) + 1 : 0)
@@ -23,7 +24,7 @@ function scene(idle: string[], change: Partial<SessionSweepsDeps> = {}) {
             instanceId: `of ${sessionId}`,
             turn: 3,
           })),
-    },
+    }),
     endIdle: async ({ projectId, sessionId, turn }) => {
       ended.push(`${projectId} ${sessionId} ${turn}`);
       live.splice(live.indexOf(sessionId), 1);
