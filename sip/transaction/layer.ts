@@ -35,7 +35,7 @@ export interface TransactionDeps {
   readonly ids: Ids;
   readonly times: SipTimes;
   readonly counters: Counters;
-  readonly transport: Pick<TransportLayer, 'advertised' | 'flowTo' | 'isPortUnreachable'>;
+  readonly transport: TransportLayer;
   readonly maxTransactions: number;
   /** Returns true when a new request is within the limits. Otherwise it gets a stateless 503. */
   mayBegin(request: SipRequest, flow: Flow): boolean;
@@ -256,11 +256,7 @@ function recordSource(request: SipRequest, flow: Flow): RequestSource {
 }
 
 /** The flow for responses; over a stream, the connection of the request. */
-function responseFlow(
-  { via, responsePort }: RequestSource,
-  flow: Flow,
-  transport: Pick<TransportLayer, 'flowTo'>,
-): Flow {
+function responseFlow({ via, responsePort }: RequestSource, flow: Flow, transport: TransportLayer): Flow {
   if (flow.reliable) return flow;
   const maddr = via.params.get('maddr');
   const address = maddr !== undefined && isIP(maddr) > 0 ? maddr : flow.remote.address;
@@ -269,7 +265,7 @@ function responseFlow(
 }
 
 /** The flow for responses after the connection of the request was closed: to the port of the Via. */
-function fallbackFlow(via: Via, flow: Flow, transport: Pick<TransportLayer, 'flowTo'>): Flow | undefined {
+function fallbackFlow(via: Via, flow: Flow, transport: TransportLayer): Flow | undefined {
   if (!flow.reliable) return undefined;
   const port = via.port ?? (flow.remote.transport === 'tls' ? DEFAULT_TLS_PORT : DEFAULT_PORT);
   return transport.flowTo({ ...flow.remote, port });

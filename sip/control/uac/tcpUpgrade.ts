@@ -21,7 +21,7 @@ const VIA_BYTES = 120;
 const FORGET_MS = 10 * 60_000;
 const MAX_REMEMBERED = 10_000;
 
-export function createTcpUpgrade(clock: Pick<Clock, 'monotonicMs'>): TcpUpgrade {
+export function createTcpUpgrade(clock: Clock): TcpUpgrade {
   /** The expiry of entries by target. */
   const onlyUdp = new Map<string, number>();
   const keyOf = ({ address, port }: Endpoint) => `${address} ${port}`;

@@ -8,7 +8,7 @@ import type { Core, Dialog, IncomingRequest } from '../core.ts';
 
 /** The parts of an incoming request that reliable provisional responses need. */
 interface ReliablePending {
-  readonly transaction: Pick<ServerTransaction, 'request' | 'respond'>;
+  readonly transaction: ServerTransaction;
   readonly reliable: IncomingRequest['reliable'];
 }
 
@@ -24,7 +24,7 @@ export function supportsReliable(request: SipRequest): boolean {
  * @param onGiveUp - Called when there is no PRACK for 64·T1, so that the call fails.
  */
 export function sendReliable(
-  core: Pick<Core, 'clock' | 'sipTimes'>,
+  core: Core,
   incoming: ReliablePending,
   response: SipResponse,
   sent: (response: SipResponse) => void,
@@ -57,7 +57,7 @@ export function whenAcknowledged(incoming: ReliablePending, action: () => void):
 
 /** @returns True when the PRACK matches the pending reliable response, or the last one before the final response. */
 export function acknowledgeReliable(
-  core: Pick<Core, 'clock'>,
+  core: Core,
   dialog: { readonly incomingInvite: ReliablePending | undefined; lateRack: Dialog['lateRack'] },
   rack: RAck,
 ): boolean {
@@ -82,7 +82,7 @@ export function acknowledgeReliable(
  *
  * @see RFC 3262 section 3
  */
-export function endReliable(incoming: ReliablePending, dialog: Pick<Dialog, 'lateRack'> | undefined): void {
+export function endReliable(incoming: ReliablePending, dialog: Dialog | undefined): void {
   const { current } = incoming.reliable;
   incoming.reliable.waiting = [];
   if (!current) return;

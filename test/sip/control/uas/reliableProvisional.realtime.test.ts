@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Core, Dialog } from '../../../../sip/control/core.ts';
 import {
   acknowledgeReliable,
   endReliable,
@@ -8,6 +9,8 @@ import {
 import { parseMessage } from '../../../../sip/message/parse.ts';
 import { makeResponse } from '../../../../sip/message/response.ts';
 import { DEFAULT_SIP_TIMES } from '../../../../sip/transaction/machine.ts';
+import type { ServerTransaction } from '../../../../sip/transaction/server.ts';
+import { unused } from '../../../support/unused.ts';
 import { simulatedClock } from '../../support/simulatedClock.ts';
 
 const INVITE = [
@@ -30,15 +33,14 @@ function begin() {
   const log: string[] = [];
   const say = (what: string) => log.push(`${clock.now()} ${what}`);
   const pending = {
-    transaction: {
+    transaction: unused<ServerTransaction>('transaction', {
       request,
-      respond: (response: { status: number; headers: { get(name: string): string | undefined } }) =>
-        say(`${response.status} ${response.headers.get('rseq')}`),
-    },
+      respond: ({ status, headers }) => say(`${status} ${headers.get('rseq')}`),
+    }),
     reliable: { nextNumber: 7, current: undefined, waiting: [] as (() => void)[] },
   };
-  const leg = { incomingInvite: pending as typeof pending | undefined, lateRack: undefined };
-  const hub = { clock, sipTimes: DEFAULT_SIP_TIMES };
+  const leg = unused<Dialog>('leg', { incomingInvite: pending as never, lateRack: undefined });
+  const hub = unused<Core>('core', { clock, sipTimes: DEFAULT_SIP_TIMES });
   return {
     clock,
     log,

@@ -4,7 +4,9 @@ import { createCounters } from '../../../../sip/stats.ts';
 import { TransactionLayer } from '../../../../sip/transaction/layer.ts';
 import { DEFAULT_SIP_TIMES } from '../../../../sip/transaction/machine.ts';
 import type { ServerTransaction } from '../../../../sip/transaction/server.ts';
+import type { TransportLayer } from '../../../../sip/transport/layer.ts';
 import { type Endpoint, endpointKey, type Flow } from '../../../../sip/transport/types.ts';
+import { unused } from '../../../support/unused.ts';
 import { simulatedClock } from '../../support/simulatedClock.ts';
 
 export interface SceneOptions {
@@ -44,11 +46,11 @@ export function transactionScene(options: SceneOptions = {}) {
     ids: { uuid: () => 'uuid', token: () => `token${++branches}` },
     times: DEFAULT_SIP_TIMES,
     counters,
-    transport: {
+    transport: unused<TransportLayer>('transport', {
       advertised: () => ({ host: '127.0.0.1', port: 5060 }),
       flowTo,
       isPortUnreachable: options.isPortUnreachable ?? (async () => false),
-    },
+    }),
     maxTransactions: options.maxTransactions ?? 100,
     mayBegin: options.mayBegin ?? (() => true),
     user: {
