@@ -100,11 +100,7 @@ export interface McpServerStore {
   /** @throws {CallwayError} `mcp_server_name_taken` when the project has a server of that name. */
   update(projectId: string, server: McpServer): Promise<void>;
   /** Does nothing when the server was changed after it was read. */
-  saveListing(
-    projectId: string,
-    server: Pick<McpServer, 'id' | 'updatedAt'>,
-    listing: McpListing,
-  ): Promise<void>;
+  saveListing(projectId: string, server: McpServer, listing: McpListing): Promise<void>;
   /** Removes its tools, too. */
   remove(projectId: string, serverId: string): Promise<boolean>;
 }

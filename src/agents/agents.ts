@@ -13,7 +13,7 @@ import { type AgentRelease, isWorkingCopyLive } from './releases/release.ts';
 
 /** Creates the agent of a new project, in draft, with a starter pathway. */
 export async function createAgent(
-  stores: Pick<ReleaseStores, 'agents' | 'pathways'>,
+  stores: ReleaseStores,
   deps: { readonly makeId: MakeId },
   project: { readonly id: string; readonly name: string; readonly createdAt: string },
   author: NewPathwayVersion['author'],

@@ -49,7 +49,7 @@ export async function requireValidParameters(
 }
 
 /** @throws {CallwayError} 400 `invalid_tool` */
-export function requireValidLines({ speakWhile }: Pick<Tool, 'speakWhile'>): void {
+export function requireValidLines({ speakWhile }: Tool): void {
   requireNoProblems(checkLines(speakWhile).filter((problem) => problem !== undefined));
 }
 

@@ -16,7 +16,7 @@ export interface AuditedChange {
 /** Appends a change to the audit log, in the transaction of the change. */
 export async function audit(
   deps: HttpDeps,
-  stores: Pick<Stores, 'audit'>,
+  stores: Stores,
   request: FastifyRequest,
   { action, projectId, target, details = {} }: AuditedChange,
 ): Promise<void> {

@@ -43,7 +43,7 @@ const FASTIFY_ERRORS: Record<string, { status: number; code: string; message: st
 };
 
 /** Converts an error to the format of the requested path; an unexpected error becomes a 500 without internal details. */
-export function errorBody(error: unknown, { url }: Pick<FastifyRequest, 'url'>): ErrorBody {
+export function errorBody(error: unknown, { url }: FastifyRequest): ErrorBody {
   const plain = plainErrorBody(error);
   return isOpenAiPath(url) ? toOpenAiError(error, plain) : plain;
 }

@@ -11,7 +11,7 @@ export type VoiceLookup = (
 ) => Promise<boolean | undefined>;
 
 /** Interprets a vendor's answer to the request for one voice. Returns undefined when the answer does not tell. */
-export function foundBy({ ok, status }: Pick<Response, 'ok' | 'status'>): boolean | undefined {
+export function foundBy({ ok, status }: Response): boolean | undefined {
   if (ok) return true;
   return status === 400 || status === 404 ? false : undefined;
 }

@@ -25,7 +25,7 @@ export interface SessionCounter {
 export interface DayQuotaDeps {
   readonly quotasOf: (projectId: string) => Promise<Quotas | undefined>;
   readonly sessions: SessionCounter;
-  readonly meter: Pick<UsageMeter, 'add' | 'today'>;
+  readonly meter: UsageMeter;
   readonly clock: Clock;
 }
 

@@ -13,17 +13,14 @@ export interface PathwayEdit extends Edit {
 }
 
 /** The names that a project's pathway may refer to. */
-export async function knownNames(
-  stores: Pick<ReleaseStores, 'tools'>,
-  projectId: string,
-): Promise<KnownNames> {
+export async function knownNames(stores: ReleaseStores, projectId: string): Promise<KnownNames> {
   const tools = await stores.tools.all(projectId);
   return { toolIds: new Set(tools.map(({ id }) => id)) };
 }
 
 /** @throws {CallwayError} `pathway_not_found` */
 export async function findPathway(
-  stores: Pick<ReleaseStores, 'pathways'>,
+  stores: ReleaseStores,
   projectId: string,
   lock?: 'for update',
 ): Promise<StoredPathway> {

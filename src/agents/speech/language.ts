@@ -43,10 +43,7 @@ export function languageAt(agent: Given, node: Given, variables: Variables): str
  * @param spoken - The language as the recognizer reports it, such as `zh`.
  * @returns One of `languages`; undefined when the conversation stays in its own.
  */
-export function switchedLanguage(
-  spoken: string,
-  { language, languages }: Pick<CurrentSpeech, 'language' | 'languages'>,
-): string | undefined {
+export function switchedLanguage(spoken: string, { language, languages }: CurrentSpeech): string | undefined {
   const isSame = language !== undefined && languageCode(language) === languageCode(spoken);
   const found = languages.find((tag) => tag.toLowerCase() === spoken.toLowerCase());
   if (found !== undefined) return found.toLowerCase() === language?.toLowerCase() ? undefined : found;

@@ -130,7 +130,7 @@ export function accessControl(app: App, deps: HttpDeps): void {
 async function operatorAt(
   access: ProtectedAccess,
   request: FastifyRequest,
-  stores: Pick<Stores, 'projects'>,
+  stores: Stores,
 ): Promise<Principal> {
   const isOperators = access.kind === 'admin' || access.kind === 'manage';
   if (isOperators || (access.kind === 'project' && access.admin)) return { kind: 'admin' };

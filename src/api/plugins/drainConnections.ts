@@ -12,7 +12,7 @@ const POLL_INTERVAL_MS = 25;
  *
  * @see RFC 9112 section 9.6
  */
-export async function drainConnections(server: Pick<Server, 'getConnections'>, clock: Clock): Promise<void> {
+export async function drainConnections(server: Server, clock: Clock): Promise<void> {
   const deadlineMs = clock.monotonicMs() + MAX_WAIT_MS;
   while (clock.monotonicMs() < deadlineMs && (await countConnections(server)) > 0) {
     await new Promise<void>((resolve) => clock.setTimer(resolve, POLL_INTERVAL_MS));
@@ -20,6 +20,6 @@ export async function drainConnections(server: Pick<Server, 'getConnections'>, c
 }
 
 /** 0 for a server that does not listen. */
-function countConnections(server: Pick<Server, 'getConnections'>): Promise<number> {
+function countConnections(server: Server): Promise<number> {
   return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
 }

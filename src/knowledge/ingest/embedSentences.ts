@@ -6,7 +6,7 @@ import type { ChunkStore } from '../stores.ts';
 const PAGE = 64;
 
 export interface EmbedSentencesDeps {
-  readonly chunks: Pick<ChunkStore, 'listWithoutSentences' | 'storeSentences'>;
+  readonly chunks: ChunkStore;
   readonly findEmbedder: (encoder: EmbeddingModelName) => Embedder | undefined;
 }
 

@@ -94,11 +94,11 @@ interface Text {
 }
 
 class CartesiaConnection implements SynthesisProtocolConnection {
-  readonly #defaults: Pick<SpokenVoice, 'model' | 'voice'>;
+  readonly #defaults: SpokenVoice;
   readonly #options: z.infer<typeof OPTIONS>;
   readonly #texts = new Map<string, Text>();
 
-  constructor(defaults: Pick<SpokenVoice, 'model' | 'voice'>, options: z.infer<typeof OPTIONS>) {
+  constructor(defaults: SpokenVoice, options: z.infer<typeof OPTIONS>) {
     this.#defaults = defaults;
     this.#options = options;
   }

@@ -85,11 +85,7 @@ export const lookUpVoice: VoiceLookup = async ({ apiKey = '', baseUrl = BASE_URL
 
 type Options = z.infer<typeof OPTIONS>;
 
-function target(
-  deps: VendorSynthesizerDeps,
-  query: Pick<Options, 'apply_text_normalization' | 'enable_logging'>,
-  voice: SpokenVoice,
-): WebSocketTarget {
+function target(deps: VendorSynthesizerDeps, query: Options, voice: SpokenVoice): WebSocketTarget {
   const model = voice.model ?? deps.model ?? DEFAULT_MODEL;
   const language = languageCode(voice.language);
   const path = `/v1/text-to-speech/${encodeURIComponent(voice.voice ?? deps.voice ?? DEFAULT_VOICE)}/multi-stream-input`;

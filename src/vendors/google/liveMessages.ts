@@ -63,7 +63,7 @@ export interface LiveSetup {
 /** The first message of a connection; nothing of it can be changed afterwards. Callway detects turns. */
 export function setupMessage(
   { model, voice }: LiveSetup,
-  { instructions, tools }: Pick<SpeechToSpeechRequest, 'instructions' | 'tools'>,
+  { instructions, tools }: SpeechToSpeechRequest,
 ): string {
   const functionDeclarations = tools.map(({ name, description, parameters }) => ({
     name,

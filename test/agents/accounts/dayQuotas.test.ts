@@ -6,8 +6,9 @@ import {
   vendorQuotasUsed,
 } from '../../../src/agents/accounts/dayQuotas.ts';
 import { DEFAULT_QUOTAS, type Quotas } from '../../../src/agents/accounts/quotas.ts';
-import type { UsageKind } from '../../../src/agents/accounts/usage.ts';
+import type { UsageKind, UsageMeter } from '../../../src/agents/accounts/usage.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { unused } from '../../support/unused.ts';
 
 interface Options {
   /** Undefined for a project that is not known. */
@@ -29,13 +30,13 @@ function depsOf({ quotas, allowed = true, today = {} }: Options) {
       },
       read: async () => 0,
     },
-    meter: {
-      add: (projectId: string, used: unknown) => void counted.push([projectId, used]),
-      async today(projectId: string) {
+    meter: unused<UsageMeter>('meter', {
+      add: (projectId, used) => void counted.push([projectId, used]),
+      async today(projectId) {
         read.push(projectId);
         return today;
       },
-    },
+    }),
     clock: createSimulatedClock(Date.parse('2026-11-23T23:59:00.500Z')),
     taken,
     counted,

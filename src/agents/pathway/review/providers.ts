@@ -37,7 +37,7 @@ type Path = readonly PropertyKey[];
 /** Choices of agent and nodes that cannot work, and would leave the call to the next provider or to the settings. */
 export function findProviderProblems(
   { nodes }: Pathway,
-  agent: Pick<AgentConfig, 'speech' | 'chat' | 'engine'>,
+  agent: AgentConfig,
   known: KnownProviders,
 ): Problem[] {
   const ofAgent = [

@@ -15,7 +15,7 @@ export const ifMatchHeaders = z.object({
 });
 
 /** Sets the version as the ETag. @see RFC 9110 section 8.8.3 */
-export function setVersionTag(reply: FastifyReply, { version }: Pick<StoredPathway, 'version'>): void {
+export function setVersionTag(reply: FastifyReply, { version }: StoredPathway): void {
   reply.header('etag', `"${version}"`);
 }
 

@@ -112,10 +112,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
 }
 
 /** @throws {CallwayError} 404 `project_not_found` */
-export async function requireProjectExists(
-  { projects }: Pick<Stores, 'projects'>,
-  projectId: string,
-): Promise<void> {
+export async function requireProjectExists({ projects }: Stores, projectId: string): Promise<void> {
   if (!(await projects.find(projectId))) throw notFound('Project');
 }
 

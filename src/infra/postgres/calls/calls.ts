@@ -303,10 +303,7 @@ function notBefore(endedAt: string): string {
   return `greatest(${endedAt}, created_at, started_at, answered_at)`;
 }
 
-async function orQueued<Result>(
-  write: Promise<Result>,
-  { toNumber }: Pick<Call, 'toNumber'>,
-): Promise<Result> {
+async function orQueued<Result>(write: Promise<Result>, { toNumber }: Call): Promise<Result> {
   try {
     return await write;
   } catch (error) {

@@ -9,7 +9,7 @@ import { fieldsOf } from '../sql/rows.ts';
 
 /** A trunk as its columns have it. */
 type Stored = Pick<Trunk, 'id' | 'projectId' | 'password' | 'createdAt' | 'updatedAt'> & {
-  definition: Omit<TrunkInput, 'password'> & Pick<Trunk, 'hasPrivateHost'>;
+  definition: Omit<TrunkInput, 'password'> & Trunk;
 };
 
 const COLUMNS = 'id, project_id, definition, password, created_at, updated_at';

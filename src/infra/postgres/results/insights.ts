@@ -163,7 +163,7 @@ function filtered(given: Given, dimensions: string, filter: SessionFilter): stri
 }
 
 /** Returns the rows that cover the time: days as far as the interval allows, and hours before and after them. */
-function spans(given: Given, { from, to, interval }: Pick<InsightQuery, 'from' | 'to' | 'interval'>): string {
+function spans(given: Given, { from, to, interval }: InsightQuery): string {
   const begin = floor(from, HOUR_MS);
   const end = ceil(to, HOUR_MS);
   const [firstDay, lastDay] = [ceil(begin, DAY_MS), floor(end, DAY_MS)];
