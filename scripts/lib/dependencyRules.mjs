@@ -1,7 +1,7 @@
 import { readSources } from './docstrings.mjs';
 
 /** The most uses of `Pick<`; a change that removes some lowers it. */
-const MOST_PICKS = 188;
+const MOST_PICKS = 150;
 const MOST_MEMBERS = 12;
 
 /**

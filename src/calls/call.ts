@@ -258,6 +258,8 @@ export function violationsOf({ status, answeredAt, answeringMachine, disclosures
   return owed.map(({ id }) => ({ kind: 'disclosure', id }));
 }
 
+export type CallKey = Pick<Call, 'id' | 'projectId'>;
+
 /** Returns the time at which the call was due: its scheduled time, or its creation. */
 export function orderedAt({ createdAt, notBefore }: Call): string {
   return notBefore ?? createdAt;

@@ -1,5 +1,3 @@
-import type { Call } from './call.ts';
-
 /** What the service does for a call beside its conversation. */
 export interface CallPolicy {
   readonly publishesEvents: boolean;
@@ -26,6 +24,6 @@ const TEST: CallPolicy = {
   hasTrunk: false,
 };
 
-export function callPolicy({ isTest }: Pick<Call, 'isTest'>): CallPolicy {
+export function callPolicy({ isTest }: { readonly isTest: boolean }): CallPolicy {
   return isTest ? TEST : REAL;
 }

@@ -1,7 +1,7 @@
 import { requireOrigin, tooManyWidgetSessions, type WidgetSessions } from '../agents/accounts/widgetToken.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
 import type { Clock } from '../base/values/clock.ts';
-import type { VoiceNode } from '../calls/nodes/voiceNodeRegistry.ts';
+import type { NodeAddress, VoiceNode } from '../calls/nodes/voiceNodeRegistry.ts';
 import type { CallSessions } from '../calls/setup/callSessions.ts';
 import { type DialectName, findDialect } from '../dialects/index.ts';
 import { isSignedByTwilio, SIGNATURE_HEADER, type SignedRequest } from '../dialects/twilioSignature.ts';
@@ -53,7 +53,7 @@ export interface MediaStreams {
    *
    * @returns The URL to connect to: `ws+unix:` for a thread of this node, or `ws:` where that has no Unix domain socket.
    */
-  openForCall(grant: StreamGrant, node: Pick<VoiceNode, 'nodeId' | 'url'>): Promise<string>;
+  openForCall(grant: StreamGrant, node: NodeAddress): Promise<string>;
   /**
    * Issues a ticket for one connection that is passed on to another address of ours.
    *

@@ -12,8 +12,8 @@ import { sessionPolicy } from '../engine/session/sessionPolicy.ts';
 import { TextSession, type TextSessionDeps } from './textSession.ts';
 
 export interface ServeTextStreamDeps
-  extends Omit<TextSessionDeps, 'stream' | 'engine' | 'checkpoints' | 'onError'>,
-    Pick<RecoveryDeps, 'sessions'> {
+  extends Omit<TextSessionDeps, 'stream' | 'engine' | 'checkpoints' | 'onError'> {
+  readonly sessions: RecoveryDeps['sessions'];
   readonly checkpoints: TurnCheckpointStore;
   readonly engine: ConversationEngine;
   readonly logger: Logger;

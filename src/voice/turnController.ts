@@ -20,7 +20,6 @@ import { createRetrievalPrefetch, type RetrievalPrefetch } from '../conversation
 import type { TurnTimestamps } from '../conversation/turns/turnLatency.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import { ModelError } from '../models/ports/modelError.ts';
-import type { Recognizer } from '../models/ports/recognizer.ts';
 import type { Transcript } from '../models/ports/speechToText.ts';
 import type { SpeechRecognition } from './recognition/speechRecognition.ts';
 import type { AgentSpeech } from './speech/agentSpeech.ts';
@@ -36,7 +35,7 @@ export interface TurnControllerDeps {
   readonly stream: AudioStream;
   readonly settings: TurnSettings;
   readonly recognition: SpeechRecognition;
-  readonly speechToText: Pick<Recognizer, 'name'>;
+  readonly speechToText: { readonly name: string };
   readonly agentTurns: AgentTurnQueue<AgentSpeech>;
   /** Whether the session stores what the caller says: not before it exists, nor an answering machine's words. */
   readonly isCallerStored: () => boolean;

@@ -17,7 +17,7 @@ import {
 } from '../engine/session/interruptedTurn.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { Session } from '../engine/session/session.ts';
-import { type SessionPolicy, sessionPolicy } from '../engine/session/sessionPolicy.ts';
+import { sessionPolicy } from '../engine/session/sessionPolicy.ts';
 import { fillerOf } from '../engine/turn/filler.ts';
 import { type Breakers, createBreakers } from '../models/failover/circuitBreaker.ts';
 import type { Recognizer } from '../models/ports/recognizer.ts';
@@ -255,7 +255,7 @@ function openSynthesis(
   return { synthesis: rest, streamedSynthesis: new StreamedSynthesis(streamed, sampleRateHz) };
 }
 
-type ServedSession = VoiceSessionOptions & Pick<SessionPolicy, 'publishesEvents'>;
+type ServedSession = VoiceSessionOptions & { readonly publishesEvents: boolean };
 
 /** A bot answers itself what has called it, and greets again on another stream. */
 function botSessionOptions({ projectId, sessionId, callId, traceparent }: StreamInfo): ServedSession {

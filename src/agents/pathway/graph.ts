@@ -69,7 +69,7 @@ export function waitsForCaller(node: PathwayNode): boolean {
 const TYPES_WITHOUT_TOOLS: ReadonlySet<PathwayNode['type']> = new Set(['say', 'condition']);
 
 /** Whether the tools of a node can be called: by the model that speaks at it, or by the node itself. */
-export function canUseTools({ type }: Pick<PathwayNode, 'type'>): boolean {
+export function canUseTools({ type }: { readonly type: PathwayNode['type'] }): boolean {
   return !TYPES_WITHOUT_TOOLS.has(type);
 }
 

@@ -17,7 +17,7 @@ type TimedRequest = Pick<
   IncomingMessage,
   'headers' | 'complete' | 'destroyed' | 'readableLength' | 'readableHighWaterMark'
 > & {
-  readonly socket: Pick<IncomingMessage['socket'], 'bytesRead'>;
+  readonly socket: { readonly bytesRead: number };
   once(event: 'close', listener: () => void): unknown;
 };
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { CallwayError } from '../errors.ts';
 import type { Clock } from '../values/clock.ts';
 import { sleep } from './sleep.ts';
-import { type Stopwatch, startStopwatch } from './stopwatch.ts';
+import { startStopwatch } from './stopwatch.ts';
 
 /** A project's templates and expressions may take a tenth of the event loop, and `BURST_MS` at once. */
 const REFILL_MS_PER_MS = 0.1;
@@ -37,7 +37,7 @@ export interface ComputeShare {
 export interface ComputeSharesDeps {
   readonly clock: Clock;
   /** Measures evaluations. */
-  readonly startStopwatch?: () => Pick<Stopwatch, 'elapsedMs'>;
+  readonly startStopwatch?: () => { elapsedMs(): number };
 }
 
 export class ComputeShares {
@@ -60,7 +60,7 @@ export class ComputeShares {
 /** A token bucket that may be overdrawn. */
 class Share implements ComputeShare {
   readonly #clock: Clock;
-  readonly #startStopwatch: () => Pick<Stopwatch, 'elapsedMs'>;
+  readonly #startStopwatch: () => { elapsedMs(): number };
   #levelMs = BURST_MS;
   #filledAtMs: number;
   #longAtMs = Number.NEGATIVE_INFINITY;

@@ -4,7 +4,7 @@ import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { DAY_MS } from '../../base/values/clock.ts';
-import type { BilledLeg, Call } from '../call.ts';
+import type { BilledLeg, Call, CallKey } from '../call.ts';
 import type { CallMetrics, RefusalReason } from '../callMetrics.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
 import type { TrunkStore } from '../trunks/trunkStore.ts';
@@ -133,7 +133,7 @@ export class CallLimiter {
   }
 
   /** Keeps a call's slot, and puts it back if Redis has lost it. */
-  renewSlot({ id, projectId }: Pick<Call, 'id' | 'projectId'>): Promise<void> {
+  renewSlot({ id, projectId }: CallKey): Promise<void> {
     return this.#deps.usage.renewSlot(projectId, id);
   }
 
@@ -159,7 +159,7 @@ export class CallLimiter {
   }
 
   /** Releases a call's slot, if it has one. */
-  endCall({ id, projectId }: Pick<Call, 'id' | 'projectId'>): Promise<void> {
+  endCall({ id, projectId }: CallKey): Promise<void> {
     return this.#deps.usage.releaseSlot(projectId, id);
   }
 

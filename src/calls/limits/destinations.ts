@@ -2,7 +2,7 @@ import type { CallLimits } from '../../agents/accounts/callLimits.ts';
 import type { Destinations } from '../../agents/pathway/review/review.ts';
 import { readSipHost, sipHost, type TransferTarget } from '../../agents/transferTarget.ts';
 import { parseCarrierNumber } from '../../base/values/e164.ts';
-import type { Trunk } from '../trunks/trunk.ts';
+import type { TrunkHost } from '../trunks/trunkSelection.ts';
 import { isAtHost } from '../trunks/trunkSelection.ts';
 import { areOfOneCountry, callingCodeOf, isSpecialRate } from './numberTypes.ts';
 
@@ -75,9 +75,9 @@ export function transferRefusal(
  * @returns Undefined for a number, and for a host that is allowed.
  */
 export function domainRefusal(
-  { allowedSipDomains }: Pick<CallLimits, 'allowedSipDomains'>,
+  { allowedSipDomains }: { readonly allowedSipDomains: readonly string[] },
   to: string,
-  trunks: readonly Pick<Trunk, 'host' | 'port' | 'fromDomain'>[],
+  trunks: readonly TrunkHost[],
 ): string | undefined {
   if (!isSipUri(to)) return undefined;
   const uri = readSipHost(to);

@@ -2,14 +2,17 @@ import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/values/clock.ts';
 
 /** A node that runs voice sessions, as the nodes that run calls see it. */
-export interface VoiceNode {
-  readonly nodeId: string;
-  /** The URL of the node's HTTP server for other nodes: `http://host:port`. */
-  readonly url: string;
+export interface VoiceNode extends NodeAddress {
   /** The number of its voice sessions. */
   readonly sessions: number;
   /** True when the node is overloaded. It then gets sessions only when no other node accepts them. */
   readonly isOverloaded?: boolean;
+}
+
+export interface NodeAddress {
+  readonly nodeId: string;
+  /** The URL of the node's HTTP server for other nodes: `http://host:port`. */
+  readonly url: string;
 }
 
 /** The registered voice nodes. A registration expires unless it is renewed. */
@@ -27,7 +30,7 @@ export const VOICE_LEASE_MS = 6000;
 
 export interface VoiceNodeRegistrationDeps {
   readonly registry: VoiceNodeRegistry;
-  readonly node: Pick<VoiceNode, 'nodeId' | 'url'>;
+  readonly node: NodeAddress;
   readonly load: () => Omit<VoiceNode, 'nodeId' | 'url'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;

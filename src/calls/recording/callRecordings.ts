@@ -3,7 +3,7 @@ import { CallwayError } from '../../base/errors.ts';
 import { isUuid } from '../../base/values/ids.ts';
 import type { RecordingReport } from '../../media/mediaSession.ts';
 import { type Removals, removeDueFiles, removeFile } from '../../work/removals.ts';
-import type { Call, RecordingResult } from '../call.ts';
+import type { Call, CallKey, RecordingResult } from '../call.ts';
 import type { RecordingLength, RecordingStore } from './recordingStore.ts';
 import type { RecordingUrls } from './recordingUrls.ts';
 
@@ -34,7 +34,7 @@ export class CallRecordings {
   }
 
   /** Path of a running call's recording on this node. */
-  readonly workingPath = ({ id }: Pick<Call, 'id'>): string => this.#deps.pathOf(id);
+  readonly workingPath = ({ id }: { readonly id: string }): string => this.#deps.pathOf(id);
 
   /** A signed URL, which needs no API key. */
   url(key: string): string {
@@ -91,7 +91,7 @@ export class CallRecordings {
   }
 
   /** Removes what is left on this node of a call that is gone. Idempotent. */
-  async removeWorkingFile(call: Pick<Call, 'id'>): Promise<void> {
+  async removeWorkingFile(call: { readonly id: string }): Promise<void> {
     await rm(this.workingPath(call), { force: true });
   }
 
@@ -136,7 +136,7 @@ export class CallRecordings {
 }
 
 /** @param key - The key in a call's recording. */
-export function callOfRecording(key: string): Pick<Call, 'projectId' | 'id'> {
+export function callOfRecording(key: string): CallKey {
   const [projectId = '', id = ''] = key.replace(/\.wav$/, '').split('/');
   return { projectId, id };
 }

@@ -1,6 +1,7 @@
 import type { UsageCounter } from '../../agents/accounts/usage.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
+import type { CallKey } from '../call.ts';
 import {
   type Call,
   type CallChange,
@@ -46,8 +47,6 @@ export interface CallFinisherDeps {
   readonly recordingUrl?: (key: string) => string;
   readonly now: () => number;
 }
-
-type CallKey = Pick<Call, 'projectId' | 'id'>;
 
 /**
  * Ends calls, in this order: the stored call, its lock and slots, its campaign's contact, its session and what it cost,

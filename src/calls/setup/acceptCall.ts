@@ -11,8 +11,7 @@ import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { WakeWork } from '../../work/work.ts';
 import { type Call, newCall } from '../call.ts';
 import { callEnded, callEvent } from '../callEvents.ts';
-import type { CallMetrics } from '../callMetrics.ts';
-import type { CallLimiter } from '../limits/callLimiter.ts';
+import type { CallLimiter, CallLimiterDeps } from '../limits/callLimiter.ts';
 import type { CallingRulesOf } from '../numbers/doNotCall.ts';
 import { requireNumber } from '../numbers/number.ts';
 import type { PhoneNumber } from '../numbers/phoneNumber.ts';
@@ -48,7 +47,7 @@ export interface OrderDeps {
 
 export interface AcceptCallDeps extends OrderDeps, PlacementDeps {
   readonly limiter: CallLimiter & OrderDeps['limiter'];
-  readonly metrics: Pick<CallMetrics, 'callRefused'>;
+  readonly metrics: CallLimiterDeps['metrics'];
   /** The reason for which this node takes no orders at the moment: it shuts down, or is overloaded. */
   readonly orderRefusal: () => CallwayError | undefined;
   readonly clock: Clock;

@@ -1,6 +1,5 @@
 import { readSipHost, sipHost, type TransferTarget } from '../../agents/transferTarget.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { PhoneNumber } from '../numbers/phoneNumber.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
 import type { Trunk, TrunkHealth } from './trunk.ts';
 import type { TrunkHealthStore } from './trunkHealth.ts';
@@ -48,9 +47,11 @@ export async function selectTrunks(
   return lender ? [hostItself(lender, to)] : [];
 }
 
+export type TrunkHost = Pick<Trunk, 'host' | 'port' | 'fromDomain'>;
+
 /** Returns true when a `sip:` URI leads to a trunk: to its host, or to the domain that it calls from. */
 export function isAtHost(
-  { host, port, fromDomain }: Pick<Trunk, 'host' | 'port' | 'fromDomain'>,
+  { host, port, fromDomain }: TrunkHost,
   uri: { readonly host: string; readonly port: number | undefined },
 ): boolean {
   if (uri.host === sipHost(host)) return uri.port === undefined || uri.port === port;
@@ -92,7 +93,7 @@ export function isHostItself({ id }: Trunk): boolean {
  * @param active - The active trunks of the number's project, oldest first.
  */
 export function candidateTrunks(
-  { trunkIds }: Pick<PhoneNumber, 'trunkIds'>,
+  { trunkIds }: { readonly trunkIds: readonly string[] },
   active: readonly Trunk[],
 ): readonly Trunk[] {
   if (trunkIds.length === 0) return active.toSorted((one, other) => one.priority - other.priority);
@@ -103,7 +104,10 @@ export function candidateTrunks(
  * Returns true when a number's calls may arrive over one of its project's trunks. A number that lists no trunks accepts
  * all.
  */
-export function isReachedOver({ trunkIds }: Pick<PhoneNumber, 'trunkIds'>, trunkId: string): boolean {
+export function isReachedOver(
+  { trunkIds }: { readonly trunkIds: readonly string[] },
+  trunkId: string,
+): boolean {
   return trunkIds.length === 0 || trunkIds.includes(trunkId);
 }
 

@@ -2,7 +2,6 @@ import { CallwayError } from '../../base/errors.ts';
 import type { TurnCheckpoint } from '../../engine/session/interruptedTurn.ts';
 import type { MessageSpeech, Session } from '../../engine/session/session.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
-import type { Recognizer } from '../../models/ports/recognizer.ts';
 import type { AnswerSpeech } from '../speech/answerSpeech.ts';
 import { AGENT_FAILED } from '../speech/fallbackPhrases.ts';
 import type { AudioStream } from '../streams/audioStream.ts';
@@ -23,7 +22,7 @@ export interface AgentTurnQueueDeps<Speech extends AnswerSpeech>
   readonly stream: Pick<AudioStream, 'command'>;
   readonly history: SessionHistory;
   readonly onSession?: (session: Session) => void;
-  readonly speechToText: Pick<Recognizer, 'name'>;
+  readonly speechToText: { readonly name: string };
   /** Takes what happens to the agent's turns into turn detection. */
   readonly dispatch: (event: TurnEvent) => void;
   /** The agent hangs up or transfers the call. */

@@ -22,11 +22,13 @@ export function estimateTokens(text: string): number {
   return wide + Math.ceil((text.length - wide) / LATIN_CHARACTERS_PER_TOKEN);
 }
 
+export type SummarizedMessages = Pick<SessionState, 'messages' | 'summary'>;
+
 /**
  * The conversation as a model gets it: the summary, then the newest messages that fit. Never starts with a tool result
  * whose call is left out.
  */
-export function contextMessages(state: Pick<SessionState, 'messages' | 'summary'>): ChatMessage[] {
+export function contextMessages(state: SummarizedMessages): ChatMessage[] {
   const from = state.summary?.upTo ?? 0;
   const recent = newestThatFit(state.messages.slice(from), CONTEXT_BUDGET_TOKENS * 2);
   const summary: ChatMessage[] = state.summary

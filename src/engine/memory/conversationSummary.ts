@@ -1,7 +1,8 @@
 import { sumOf } from '../../agents/cost/usage.ts';
+import type { SummarizedMessages } from '../history/contextWindow.ts';
 import { CONTEXT_BUDGET_TOKENS, messageTokens } from '../history/contextWindow.ts';
 import { askForSummary, questionAt } from '../prompt/questions.ts';
-import { type Session, type SessionState, withMessages } from '../session/session.ts';
+import { type Session, withMessages } from '../session/session.ts';
 import type { TurnStore } from '../session/sessionStore.ts';
 import type { TurnContext } from '../turn/turnContext.ts';
 
@@ -44,7 +45,7 @@ export async function summariseIfDue(deps: SummaryDeps, turn: TurnContext, sessi
  *
  * @returns 0 while they are within budget.
  */
-function dueForSummary(state: Pick<SessionState, 'messages' | 'summary'>): number {
+function dueForSummary(state: SummarizedMessages): number {
   const from = state.summary?.upTo ?? 0;
   const sizes = state.messages.slice(from).map(messageTokens);
   const total = sizes.reduce((sum, size) => sum + size, 0);

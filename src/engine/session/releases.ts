@@ -126,7 +126,7 @@ export function createCurrentReleases(deps: CurrentReleasesDeps) {
 
   const read = coalesceReads(lookUp);
   return async (
-    { projectId, draft = false, executionMode }: Partial<WantedRelease> & Pick<WantedRelease, 'projectId'>,
+    { projectId, draft = false, executionMode }: Partial<WantedRelease> & { readonly projectId: string },
     /** Meets the same release again. */
     person: string,
   ): Promise<CurrentRelease> => {

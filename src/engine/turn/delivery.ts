@@ -122,7 +122,7 @@ export class TurnCancelledError extends Error {
 }
 
 /** The entries of DTMF digits that lead on from these nodes. */
-export function digitsLeaving(graph: PathwayGraph, nodes: readonly Pick<PathwayNode, 'id'>[]): string[] {
+export function digitsLeaving(graph: PathwayGraph, nodes: readonly { readonly id: string }[]): string[] {
   return nodes
     .flatMap(({ id }) => graph.leaving(id))
     .flatMap(({ data: { condition } }) => {

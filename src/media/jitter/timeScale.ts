@@ -25,7 +25,7 @@ export interface TimeScaleOptions {
 export function shorten(frame: Int16Array, options: TimeScaleOptions): number {
   const lag = findLag(frame, options);
   if (lag === 0) return frame.length;
-  const crossfade = crossfadeLength(options);
+  const crossfade = crossfadeLength(options.sampleRateHz);
   for (let n = 0; n < crossfade; n++) frame[n] = mix(frame[n] ?? 0, frame[n + lag] ?? 0, n, crossfade);
   frame.copyWithin(crossfade, crossfade + lag);
   return frame.length - lag;
@@ -40,7 +40,7 @@ export function shorten(frame: Int16Array, options: TimeScaleOptions): number {
 export function lengthen(room: Int16Array, frameLength: number, options: TimeScaleOptions): number {
   const lag = findLag(room.subarray(0, frameLength), options);
   if (lag === 0 || frameLength + lag > room.length) return frameLength;
-  const crossfade = crossfadeLength(options);
+  const crossfade = crossfadeLength(options.sampleRateHz);
   room.copyWithin(lag + crossfade, crossfade, frameLength);
   for (let n = 0; n < crossfade; n++) room[lag + n] = mix(room[lag + n] ?? 0, room[n] ?? 0, n, crossfade);
   return frameLength + lag;
@@ -52,7 +52,7 @@ function findLag(
   { sampleRateHz, isUrgent, maxMs = MAX_LAG_MS }: TimeScaleOptions,
 ): number {
   if (frame.length < (MIN_FRAME_MS * sampleRateHz) / 1000) return 0;
-  const crossfade = crossfadeLength({ sampleRateHz });
+  const crossfade = crossfadeLength(sampleRateHz);
   const longestMs = Math.min(maxMs, MAX_LAG_MS);
   const maxLag = Math.min(Math.floor((longestMs * sampleRateHz) / 1000), frame.length - crossfade);
   const minLag = Math.ceil((MIN_LAG_MS * sampleRateHz) / 1000);
@@ -90,7 +90,7 @@ function correlationAt(frame: Int16Array, lag: number, length: number): number {
   return product / Math.sqrt(power * laterPower);
 }
 
-function crossfadeLength({ sampleRateHz }: Pick<TimeScaleOptions, 'sampleRateHz'>): number {
+function crossfadeLength(sampleRateHz: number): number {
   return Math.round((CROSSFADE_MS * sampleRateHz) / 1000);
 }
 

@@ -146,7 +146,7 @@ export class StereoRecorder {
   }
 }
 
-function headerOf({ sampleRateHz }: Pick<RecorderOptions, 'sampleRateHz'>, dataBytes: number): Uint8Array {
+function headerOf({ sampleRateHz }: { readonly sampleRateHz: number }, dataBytes: number): Uint8Array {
   return wavHeader({ sampleRateHz, channels: CHANNELS }, dataBytes);
 }
 

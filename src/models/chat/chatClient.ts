@@ -8,7 +8,8 @@ import type { ChatEvent, ChatModel, ChatRequest } from '../ports/chatModel.ts';
 import { SpokenAnswers } from './spokenAnswers.ts';
 
 /** A chat vendor's API: one request, tried once, without timeouts. */
-export interface ChatProvider extends Pick<StreamSource<ChatEvent>, 'toModelError'> {
+export interface ChatProvider {
+  readonly toModelError: StreamSource<ChatEvent>['toModelError'];
   /** The name in logs, metrics and traces. */
   readonly name: string;
   /** The only model, used whatever model a request names. */

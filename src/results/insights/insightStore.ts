@@ -78,6 +78,8 @@ export interface FigureQuery {
   readonly to: string;
 }
 
+export type FunnelQuery = Pick<InsightQuery, 'from' | 'to' | 'filter'>;
+
 /** Answers all questions about ended sessions in numbers, which are at most 60 s old. */
 export interface InsightStore {
   sums(projectId: string, metric: SumMetricName, query: InsightQuery): Promise<readonly SumPoint[]>;
@@ -94,10 +96,7 @@ export interface InsightStore {
   /** Compares the judge's verdicts with a person's, by criterion; ignores `groupBy`. */
   judgements(projectId: string, query: InsightQuery): Promise<readonly JudgementPoint[]>;
   /** Returns the way of sessions through the pathway, by whole UTC days. */
-  funnel(
-    projectId: string,
-    query: Pick<InsightQuery, 'from' | 'to' | 'filter'>,
-  ): Promise<readonly FunnelNode[]>;
+  funnel(projectId: string, query: FunnelQuery): Promise<readonly FunnelNode[]>;
   /** Sums the sessions of both arms of a rollout, which began on its releases since its start. */
   arms(rolloutId: string): Promise<readonly ArmRow[]>;
   /**

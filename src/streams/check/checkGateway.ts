@@ -129,7 +129,7 @@ export async function checkGateway({
 }
 
 /** Names the custom parameters of a start. */
-export function parametersOf({ customParameters }: Pick<StreamStart, 'customParameters'>): string {
+export function parametersOf({ customParameters }: { readonly customParameters: object }): string {
   const names = Object.keys(customParameters);
   return names.length === 0 ? 'no custom parameters' : `custom parameters: ${names.join(', ')}`;
 }

@@ -253,7 +253,7 @@ function placeOf({ turn, atMs }: Exchange): Pick<Verdict, 'turn' | 'atMs'> {
   return { turn, atMs };
 }
 
-function atInterruption({ interruptedAtMs }: Exchange): Pick<Exchange, 'atMs'> {
+function atInterruption({ interruptedAtMs }: Exchange): { readonly atMs?: number } {
   return interruptedAtMs === undefined ? {} : { atMs: interruptedAtMs };
 }
 

@@ -1,4 +1,5 @@
 import type { CallerAction, Interruption, PlayChannel } from '../play/channel.ts';
+import type { ObservedState } from '../play/observation.ts';
 import { type Exchange, type Observation, reactionIn } from '../play/observation.ts';
 import { LineRefusedError } from './line.ts';
 import type { PhoneCall, SpokenSince } from './phoneCall.ts';
@@ -80,7 +81,7 @@ export class PhoneChannel implements PlayChannel {
     }
   }
 
-  state(): Pick<Observation, 'variables' | 'endedBy'> {
+  state(): ObservedState {
     return { variables: this.#deps.record.variables, endedBy: this.#endedBy };
   }
 

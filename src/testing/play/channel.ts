@@ -1,4 +1,4 @@
-import type { Exchange, Observation } from './observation.ts';
+import type { Exchange, ObservedState } from './observation.ts';
 
 export type CallerAction =
   | {
@@ -34,5 +34,5 @@ export interface PlayChannel {
     interruption?: Interruption,
   ): Promise<Exchange>;
   /** Returns the variables, and who ended the session. */
-  state(): Pick<Observation, 'variables' | 'endedBy'>;
+  state(): ObservedState;
 }

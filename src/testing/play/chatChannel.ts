@@ -9,6 +9,7 @@ import type { NewSession } from '../../engine/session/session.ts';
 import { digitsLeaving, type SpokenDelivery } from '../../engine/turn/delivery.ts';
 import type { TurnInput, TurnOutput } from '../../engine/turn/turn.ts';
 import type { CallerAction, Interruption, PlayChannel } from './channel.ts';
+import type { ObservedState } from './observation.ts';
 import { type Exchange, type Observation, reactionIn } from './observation.ts';
 import type { TestSessions } from './testSessions.ts';
 
@@ -79,7 +80,7 @@ export class ChatChannel implements PlayChannel {
     }
   }
 
-  state(): Pick<Observation, 'variables' | 'endedBy'> {
+  state(): ObservedState {
     const { sessions, session } = this.#deps;
     return {
       variables: sessions.session?.state.variables ?? session.variables ?? {},

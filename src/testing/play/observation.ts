@@ -32,8 +32,11 @@ export interface Exchange {
 }
 
 /** The observations of a play so far. */
-export interface Observation {
+export interface Observation extends ObservedState {
   readonly exchanges: readonly Exchange[];
+}
+
+export interface ObservedState {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Who ended the session; null while it goes on. */
   readonly endedBy: 'caller' | 'agent' | null;

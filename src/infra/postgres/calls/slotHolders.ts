@@ -33,7 +33,7 @@ export function slotHolders(database: Queryable): SlotHolders {
     },
     async ofProject(projectId) {
       const sql = `SELECT id FROM calls WHERE project_id = $1 AND ${IS_LIVE}`;
-      return (await database.query<Pick<Row, 'id'>>(sql, [projectId])).map(({ id }) => id);
+      return (await database.query<{ readonly id: string }>(sql, [projectId])).map(({ id }) => id);
     },
   };
 }

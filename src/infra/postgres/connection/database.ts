@@ -28,7 +28,8 @@ export interface Queryable {
 }
 
 /** A connection that keeps its state between two statements, such as a transaction or a lock. */
-export interface Session extends Pick<Queryable, 'query'> {
+export interface Session {
+  readonly query: Queryable['query'];
   /** Runs several statements without parameters, in one implicit transaction unless they begin one. */
   script(sql: string): Promise<void>;
 }

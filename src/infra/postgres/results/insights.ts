@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../../base/values/clock.ts';
 import type { SessionFilter } from '../../../engine/history/sessionFilter.ts';
 import { LATENCY_BUCKETS, percentile } from '../../../results/insights/histogram.ts';
+import type { FunnelQuery } from '../../../results/insights/insightStore.ts';
 import {
   type Figure,
   type FigureQuery,
@@ -180,7 +181,7 @@ function spans(given: Given, { from, to, interval }: InsightQuery): string {
 const floor = (time: string, ms: number) => new Date(Math.floor(Date.parse(time) / ms) * ms).toISOString();
 const ceil = (time: string, ms: number) => new Date(Math.ceil(Date.parse(time) / ms) * ms).toISOString();
 
-function funnelOf(projectId: string, { from, to, filter }: Pick<InsightQuery, 'from' | 'to' | 'filter'>) {
+function funnelOf(projectId: string, { from, to, filter }: FunnelQuery) {
   const given = new Given(projectId);
   const since = given.add(floor(from, DAY_MS));
   const until = given.add(ceil(to, DAY_MS));

@@ -1,6 +1,12 @@
 import { DEFAULT_CHAT_IDLE_MINUTES, DEFAULT_SESSION_IDLE_MINUTES } from '../../../agents/accounts/project.ts';
 import { CallwayError, invalid } from '../../../base/errors.ts';
-import type { HistoryEvent, Session, SessionMessage, SessionState } from '../../../engine/session/session.ts';
+import type {
+  HistoryEvent,
+  IdleSession,
+  Session,
+  SessionMessage,
+  SessionState,
+} from '../../../engine/session/session.ts';
 import { sessionData } from '../../../engine/session/session.ts';
 import type { SessionEnding, SessionStore, TurnHistory } from '../../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
@@ -101,7 +107,7 @@ export function sessionStore(database: Queryable): SessionStore {
          )) AND ($5::uuid IS NULL OR instance_id > $5) ORDER BY instance_id LIMIT $2`,
         [now, limit, DEFAULT_CHAT_IDLE_MINUTES, DEFAULT_SESSION_IDLE_MINUTES, after?.instanceId ?? null],
       );
-      return rows.map(fieldsOf<Pick<Session, 'projectId' | 'sessionId' | 'instanceId' | 'turn'>>);
+      return rows.map(fieldsOf<IdleSession>);
     },
   };
 }
