@@ -64,7 +64,8 @@ async function expectOver({ line, call, toNumber, handset }: Ringing, ...ends: s
   const second = await handset.next('INVITE');
   expect(header(second, 'Call-ID')).not.toBe('');
   handset.answer(second, '486 Busy Here');
-  expect((await line.waitForEnd(again)).status).toBe('busy');
+  const { status, endReason } = await line.waitForEnd(again);
+  expect([status, endReason]).toEqual(['busy', null]);
 }
 
 describe.concurrent('an outbound call', { timeout: TIMEOUT }, () => {
