@@ -68,7 +68,7 @@ describe('Alerts', () => {
     [{ windowMinutes: 0 }, 'windowMinutes'],
     [{ windowMinutes: 1441 }, 'windowMinutes'],
     [{ minCount: -1 }, 'minCount'],
-    [{ filter: { node: 'start' } }, 'filter'],
+    [{ filter: { colour: 'red' } }, 'filter'],
     [{ filter: { release: 'latest' } }, 'release'],
     [{ webhook: { url: 'http://127.0.0.1/' } }, 'webhook'],
     [{ webhook: { url: 'https://10.0.0.1/' } }, 'webhook'],
