@@ -122,8 +122,6 @@ describe('Campaigns', requiresChromium, () => {
     await page.getByText('0 of 1 contacts are finished').waitFor();
     await page.getByRole('button', { name: 'Start' }).press('Enter');
     await page.locator('button:focus').getByText('Pause').waitFor();
-    await page.keyboard.press('Enter');
-    await page.locator('button:focus').getByText('Resume').waitFor();
     expect(problems).toEqual([]);
   });
 
