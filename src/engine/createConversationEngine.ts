@@ -14,15 +14,10 @@ import type {
 } from './conversationEngine.ts';
 import type { ClientConversation } from './history/clientConversation.ts';
 import { summariseIfDue } from './memory/conversationSummary.ts';
-import { customerOf } from './memory/customerMemory.ts';
 import type { AttachedSessions } from './session/attachedSessions.ts';
 import type { BeforeStart } from './session/beforeStart.ts';
-import {
-  type CachedReleases,
-  type CurrentRelease,
-  type CurrentReleasesDeps,
-  createCurrentReleases,
-} from './session/releases.ts';
+import { NewSessions, storedRelease } from './session/newSessions.ts';
+import type { CachedReleases, CurrentReleasesDeps } from './session/releases.ts';
 import {
   draftSession,
   type EndReason,
@@ -86,7 +81,7 @@ class Engine implements ConversationEngine {
   readonly #deps: ConversationEngineDeps;
   readonly #clock: Clock;
   readonly #attached: AttachedSessions;
-  readonly #currentRelease: ReturnType<typeof createCurrentReleases>;
+  readonly #newSessions: NewSessions;
   readonly #endings: SessionEndings;
 
   constructor(deps: ConversationEngineDeps) {
@@ -94,7 +89,7 @@ class Engine implements ConversationEngine {
     const { attached, turn, usage, liveEvents, onError } = deps;
     this.#clock = turn.clock;
     this.#attached = attached;
-    this.#currentRelease = createCurrentReleases({ ...deps, clock: turn.clock });
+    this.#newSessions = new NewSessions({ ...deps, clock: turn.clock });
     this.#endings = new SessionEndings({
       ...deps.endings,
       attached,
@@ -108,11 +103,11 @@ class Engine implements ConversationEngine {
   }
 
   async prepare(wanted: NewSession): Promise<PreparedSession> {
-    return this.#newSession(wanted, await this.#admit(wanted));
+    return this.#newSessions.makeSession(await this.#newSessions.admit(wanted), wanted);
   }
 
   async prepareAgain(wanted: NewSession): Promise<PreparedSession> {
-    return this.#newSession(wanted, await this.#releaseFor(wanted));
+    return this.#newSessions.makeSession(await this.#newSessions.releaseFor(wanted), wanted);
   }
 
   async create(wanted: NewSession): Promise<Session> {
@@ -146,7 +141,7 @@ class Engine implements ConversationEngine {
   }
 
   releaseOf({ projectId, releaseId }: Session): Promise<AgentRelease> {
-    return this.#release(projectId, releaseId);
+    return storedRelease(this.#deps.releases, projectId, releaseId);
   }
 
   knowRelease({ projectId, releaseId }: Session, release: AgentRelease): void {
@@ -328,8 +323,8 @@ class Engine implements ConversationEngine {
     const { projectId, sessionId } = wanted;
     // A request that is rejected creates no session.
     const request = await buildRequest(draftSession(wanted, this.#now()));
-    const current = await this.#admit(wanted, request.variables);
-    const { session, started } = this.#newSession(wanted, current);
+    const current = await this.#newSessions.admit(wanted, request.variables);
+    const { session, started } = this.#newSessions.makeSession(current, wanted);
     request.delivery?.onSession(session);
     try {
       await sessions.insert(session, started);
@@ -345,52 +340,6 @@ class Engine implements ConversationEngine {
     }
     this.#eventsOf(session)?.publish(sessionStarted(session, started));
     return { session, release: current.release, request };
-  }
-
-  /** Counts a new session. @returns The release that it runs on. */
-  async #admit(wanted: NewSession, requested: NewSession['variables'] = {}): Promise<CurrentRelease> {
-    const { usage } = this.#deps;
-    const { projectId, channel } = wanted;
-    const { countsUsage } = sessionPolicy(wanted);
-    const [current] = await Promise.all([
-      this.#releaseFor(wanted, requested),
-      countsUsage && usage.admit(projectId),
-    ]);
-    if (countsUsage && channel !== 'phone') usage.add(projectId, { chats: 1 });
-    return current;
-  }
-
-  async #releaseFor(wanted: NewSession, requested: NewSession['variables'] = {}): Promise<CurrentRelease> {
-    const { projectId, sessionId, customerNumber } = wanted;
-    const { standIns } = sessionPolicy(wanted);
-    if (standIns) {
-      const { releaseId } = standIns;
-      return { release: await this.#release(projectId, releaseId), releaseId };
-    }
-    const person = customerOf({ ...requested, ...wanted.variables }, customerNumber) ?? sessionId;
-    return await this.#currentRelease(wanted, person);
-  }
-
-  #newSession(wanted: NewSession, { release, releaseId }: CurrentRelease): PreparedSession {
-    const session: Session = {
-      ...draftSession(wanted, this.#now()),
-      instanceId: this.#deps.makeId(),
-      pathwayId: release.pathwayId,
-      releaseId,
-      release: release.number ?? null,
-      idleMinutes: release.agent.sessionIdleMinutes,
-    };
-    const { channel, provider, pathwayId } = session;
-    const pathwayVersion = release.pathwayVersion;
-    const data = { channel, provider, pathwayId, pathwayVersion, draft: wanted.draft ?? false };
-    const started = { type: 'session_started', at: session.startedAt, data } as const;
-    return { session, started, agent: release.agent };
-  }
-
-  async #release(projectId: string, releaseId: string): Promise<AgentRelease> {
-    const release = await this.#deps.releases.find(projectId, releaseId);
-    if (!release) throw new Error(`release ${releaseId} does not exist`);
-    return release;
   }
 
   #eventsOf({ state }: Session): LiveEvents | undefined {
