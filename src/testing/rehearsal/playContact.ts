@@ -26,7 +26,7 @@ const [greeting] = BEHAVIOURS.voicemail.script;
 /** What is said to the agent's call. */
 const SCRIPTS: Readonly<Record<Exclude<Callee, 'busy' | 'no_answer'>, readonly CallerAction[]>> = {
   answered: [say('Hello?'), LISTENS, say('Yes, that is me.'), say('Okay, thank you. Goodbye.')],
-  opt_out: [say('Hello?'), LISTENS, ...ASKS, ...ASKS],
+  opt_out: [say('Hello?'), LISTENS, ...ASKS, ...ASKS, ...ASKS],
   machine: [{ kind: 'say', text: greeting.text, thenBeeps: true }, STAYS],
 };
 

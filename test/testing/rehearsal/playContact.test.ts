@@ -42,10 +42,10 @@ test('A person who wants no more calls says so, and says nothing once the agent 
   ]);
 });
 
-test('A person who is not understood asks once more', async () => {
+test('A person who is not understood asks twice more', async () => {
   const { channel, actions } = channelOf(9);
   await playContact(channel, 'opt_out', signal);
-  expect(actions.filter((action) => action.kind === 'say' && action.text.includes('stop'))).toHaveLength(2);
+  expect(actions.filter((action) => action.kind === 'say' && action.text.includes('stop'))).toHaveLength(3);
 });
 
 const call = (answeringMachine: 'human' | 'machine' | null) =>
