@@ -39,8 +39,8 @@ export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): 
   return {
     host: addressOf('--host', values.host, DEFAULT_HOST),
     port: portOf('--port', values.port, DEFAULT_SIP_PORT),
-    ...(tlsPort === undefined ? {} : { tlsPort: portOf('--tls-port', tlsPort, 0) }),
-    ...(publicAddress === undefined ? {} : { publicAddress: hostOf('--public-address', publicAddress) }),
+    tlsPort: tlsPort === undefined ? undefined : portOf('--tls-port', tlsPort, 0),
+    publicAddress: publicAddress === undefined ? undefined : hostOf('--public-address', publicAddress),
     tls: tlsOf(values),
     control: {
       host: values['control-host'] ?? DEFAULT_HOST,

@@ -122,8 +122,7 @@ export class SupervisedSipServer {
       await this.#wait(delayMs);
       if (this.#isClosed) return;
       try {
-        const port = this.sipPort;
-        const options = { ...this.#options, ...(port === undefined ? {} : { port }) };
+        const options = { ...this.#options, port: this.sipPort ?? this.#options.port };
         const server = await this.#start(options, (refused) => this.#events.onRefused?.(refused));
         server.setKnownPeers(this.#peers);
         this.#server = server;

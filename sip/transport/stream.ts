@@ -185,7 +185,7 @@ function secureContext(tls: TlsOptions): SecureContextOptions {
     minVersion: 'TLSv1.2',
     key: tls.key,
     cert: tls.cert,
-    ...(tls.ca === undefined ? {} : { ca: [...rootCertificates, tls.ca] }),
+    ca: tls.ca && [...rootCertificates, tls.ca],
   };
 }
 

@@ -43,5 +43,5 @@ function exported(text: string): string {
 }
 
 function parsed(text: string, defaultCountry?: CountryCode): PhoneNumber | undefined {
-  return parsePhoneNumberFromString(text, { ...(defaultCountry && { defaultCountry }), extract: false });
+  return parsePhoneNumberFromString(text, { defaultCountry, extract: false });
 }

@@ -17,7 +17,7 @@ export function createApi(baseUrl: string, key: string, signal: AbortSignal): Ap
       method,
       headers,
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      body: body && JSON.stringify(body),
     });
     if (response.ok) return response;
     throw new DemoError(

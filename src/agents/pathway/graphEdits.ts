@@ -50,11 +50,8 @@ export function patchNode(pathway: Pathway, id: string, patch: NodePatch, known:
     return value === undefined ? [] : [[key, value] as const];
   });
   const data = merge(before.data, { ...Object.fromEntries(dotted), ...patch.data });
-  const parsed = nodeSchema.safeParse({
-    ...before,
-    ...(patch.position && { position: patch.position }),
-    data,
-  });
+  const position = patch.position ?? before.position;
+  const parsed = nodeSchema.safeParse({ ...before, position, data });
   const intoPatch = <Detail extends ErrorDetail>(details: readonly Detail[]): Detail[] =>
     details.map((detail) => ({
       ...detail,

@@ -252,11 +252,14 @@ function toResponseFormat(
   if (!format || format.type === 'text') return undefined;
   if (format.type === 'json_object') return format;
   const { name, description, schema, strict } = format.json_schema;
-  const described = description == null ? {} : { description };
-  const formed = schema ? { schema } : {};
   return {
     type: 'json_schema',
-    json_schema: { name, ...described, ...formed, ...(strict == null ? {} : { strict }) },
+    json_schema: {
+      name,
+      description: description ?? undefined,
+      schema: schema ?? undefined,
+      strict: strict ?? undefined,
+    },
   };
 }
 

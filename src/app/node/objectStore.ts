@@ -13,8 +13,8 @@ export async function openObjectStore(config: Config, lifecycle: Lifecycle): Pro
     bucket: config.S3_BUCKET,
     region: config.S3_REGION,
     forcePathStyle: config.S3_FORCE_PATH_STYLE,
-    ...(config.S3_ENDPOINT === undefined ? {} : { endpoint: config.S3_ENDPOINT }),
-    ...(hasKeys ? { credentials: { accessKeyId, secretAccessKey } } : {}),
+    endpoint: config.S3_ENDPOINT,
+    credentials: hasKeys ? { accessKeyId, secretAccessKey } : undefined,
   });
   lifecycle.onClose(async () => bucket.close());
   return bucket;

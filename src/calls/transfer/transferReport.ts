@@ -89,8 +89,11 @@ export function transferAfter(
 
 /** The data of the history's event. */
 export function transferEvent(report: TransferReport, recordingMs: number | undefined) {
-  const { recording, ...data } = omitUndefined({ ...report });
-  return { ...data, ...(recording ? { recording: omitUndefined({ ...recording, atMs: recordingMs }) } : {}) };
+  const { recording } = report;
+  return omitUndefined({
+    ...report,
+    recording: recording && omitUndefined({ ...recording, atMs: recordingMs }),
+  });
 }
 
 /** Returns the live event; undefined for steps that only the history shows. */

@@ -39,7 +39,7 @@ export async function setUpAgent(
   for (const tool of tools) ids.set(tool.name, (await api.request('POST', `${path}/tools`, made, tool)).id);
   const nodes = pathway.nodes.map(({ data, ...rest }) => ({
     ...rest,
-    data: { ...data, ...(data.tools ? { tools: data.tools.map((name) => ids.get(name) ?? name) } : {}) },
+    data: { ...data, tools: data.tools?.map((name) => ids.get(name) ?? name) },
   }));
   await api.request('PUT', `${path}/pathway`, z.unknown(), { ...pathway, nodes });
   await api.request('PATCH', `${path}/agent`, z.unknown(), { ...agent, status: 'published' });

@@ -63,7 +63,7 @@ function readCommand(message: Fields | undefined): CallCommand | undefined {
 function readTransfer({ to: given, ...options }: Fields): CallCommand | undefined {
   const to = nameOf(given ?? (Array.isArray(options.targets) ? options.targets[0] : undefined));
   if (to === undefined) return undefined;
-  return { kind: 'transfer', to, ...(Object.keys(options).length === 0 ? {} : { options }) };
+  return { kind: 'transfer', to, options: Object.keys(options).length === 0 ? undefined : options };
 }
 
 /** A gateway sends one `digit`, an agent may send several `digits`. */

@@ -236,13 +236,10 @@ function entering(
   node: PathwayNode,
   by: PathwayEdge | 'begin' | 'returned',
   { state, effects }: Step,
-  hasSpokenFor = false,
+  hasSpokenFor?: boolean,
 ): Step {
   const way = typeof by === 'string' ? { why: by } : { why: reasonOf(by), edgeId: by.id };
-  return {
-    state,
-    effects: [{ type: 'enter', node, ...way, ...(hasSpokenFor ? { hasSpokenFor } : {}) }, ...effects],
-  };
+  return { state, effects: [{ type: 'enter', node, ...way, hasSpokenFor }, ...effects] };
 }
 
 /** Performs the node that was just entered; one without a prompt is passed through. */

@@ -93,7 +93,8 @@ async function store(
     turn: session.turn + 1,
     state: {
       ...withMessages(state, messages),
-      ...(heard === '' ? {} : { currentNodeId: nodeId ?? state.currentNodeId, hasSpoken: true }),
+      currentNodeId: (heard !== '' && nodeId) || state.currentNodeId,
+      hasSpoken: state.hasSpoken || heard !== '',
     },
   };
   const data = { code: 'node_lost', message: 'The node failed in the middle of a turn' };

@@ -287,8 +287,8 @@ export class Journal {
         route: this.#route,
         pendingToolCalls: this.#callerCalls,
         usage: isNone(used) ? state.usage : sumOf(state.usage ?? {}, used),
-        ...(this.#latestInstruction === 0 ? {} : { latestInstruction: this.#latestInstruction }),
-        ...(this.#greeting === undefined ? {} : { greeting: this.#greeting }),
+        latestInstruction: this.#latestInstruction || state.latestInstruction,
+        greeting: this.#greeting,
       },
     };
     return { session, history: { messages, events: this.#events, optOut: this.#optOuts[0], used } };

@@ -52,8 +52,8 @@ export function openBucket(options: BucketOptions): Bucket {
     // Other stores do not support the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(credentials === undefined ? {} : { credentials }),
+    endpoint,
+    credentials,
   });
   boundAnswers(client);
   return {

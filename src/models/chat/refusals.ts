@@ -134,7 +134,7 @@ export function without<Body extends object>(
   return {
     name: field,
     ...options,
-    isIn: (body) => field in body,
+    isIn: (body) => Reflect.get(body, field) !== undefined,
     apply: (body) => Object.fromEntries(Object.entries(body).filter(([name]) => name !== field)) as Body,
   };
 }

@@ -146,7 +146,7 @@ class Sums {
     const key = JSON.stringify(Object.values(keys));
     const row = this.#rows.get(key);
     if (!row) {
-      this.#rows.set(key, { keys, sums: { ...sums }, ...(buckets ? { buckets: [...buckets] } : {}) });
+      this.#rows.set(key, { keys, sums: { ...sums }, buckets: buckets && [...buckets] });
       return;
     }
     for (const [name, sum] of Object.entries(sums)) row.sums[name] = (row.sums[name] ?? 0) + sum;
@@ -159,7 +159,7 @@ class Sums {
       .filter(({ sums, buckets = [] }) => [...Object.values(sums), ...buckets].some((sum) => sum !== 0))
       .map(({ keys, sums, buckets }) => {
         const columns = Object.entries(keys).map(([name, value]) => [columnOf(name), value] as const);
-        return { ...Object.fromEntries(columns), ...sums, ...(buckets ? { buckets } : {}) };
+        return { ...Object.fromEntries(columns), ...sums, ...(buckets && { buckets }) };
       });
   }
 }

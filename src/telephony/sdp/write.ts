@@ -56,16 +56,16 @@ function audioOf(audio: LocalAudio, address: string): MediaDescription {
       payload: format.payloadType,
       codec: format.encodingName,
       rate: format.rtpClockRateHz,
-      ...(format.channels === 1 ? {} : { encoding: format.channels }),
+      encoding: format.channels === 1 ? undefined : format.channels,
     })),
     fmtp: formats.flatMap((format) => {
       const config = parameterOf(format);
       return config === undefined ? [] : [{ payload: format.payloadType, config }];
     }),
     rtcp: { port: hasRtcpMux ? port : port + 1, netType: 'IN', ipVer: isIPv6(address) ? 6 : 4, address },
-    ...(hasRtcpMux ? { rtcpMux: 'rtcp-mux' as const } : {}),
+    rtcpMux: hasRtcpMux ? 'rtcp-mux' : undefined,
     ptime: PACKET_DURATION_MS,
-    ...(audio.cryptos.length === 0 ? {} : { crypto: audio.cryptos.map(cryptoOf) }),
+    crypto: audio.cryptos.length === 0 ? undefined : audio.cryptos.map(cryptoOf),
     direction: audio.direction,
   };
 }

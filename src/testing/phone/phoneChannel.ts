@@ -114,13 +114,13 @@ export class PhoneChannel implements PlayChannel {
       transfers: [
         ...new Set(events.flatMap(({ type, data }) => (type === 'transfer' ? String(data.to) : []))),
       ],
-      ...(endMs !== undefined && firstAtMs !== undefined
-        ? { latencyMs: Math.max(0, Math.round(firstAtMs - endMs)) }
-        : {}),
+      latencyMs:
+        endMs === undefined || firstAtMs === undefined
+          ? undefined
+          : Math.max(0, Math.round(firstAtMs - endMs)),
       stoppedWithinMs: stoppedWithinMs === undefined ? undefined : Math.round(stoppedWithinMs),
-      ...(stoppedWithinMs === undefined || startMs === undefined
-        ? {}
-        : { interruptedAtMs: inRecording(startMs) }),
+      interruptedAtMs:
+        stoppedWithinMs === undefined || startMs === undefined ? undefined : inRecording(startMs),
       atMs: firstAtMs === undefined ? undefined : inRecording(firstAtMs),
     };
   }

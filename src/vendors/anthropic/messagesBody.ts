@@ -48,11 +48,10 @@ export function messagesBody(request: ChatRequest): MessagesBody {
     model: request.model,
     max_tokens: maxOutputTokens,
     stream: true,
-    ...(system === ''
-      ? {}
-      : { system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }] }),
+    system:
+      system === '' ? undefined : [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }],
     messages: messagesOf(conversation),
-    ...(temperature === undefined ? {} : { temperature: Math.min(1, temperature) }),
+    temperature: temperature === undefined ? undefined : Math.min(1, temperature),
     ...toolsOf(request),
     ...passedThrough(passthrough),
     ...outputOf(request, passthrough.reasoning_effort),
@@ -122,22 +121,21 @@ function schemaOf({ jsonSchema, responseFormat }: ChatRequest): JsonSchema | und
 
 function outputOf(request: ChatRequest, effort: unknown): Pick<MessagesBody, 'output_config'> {
   const schema = schemaOf(request);
-  const config = {
-    ...(EFFORTS.includes(effort) ? { effort } : {}),
-    ...(schema ? { format: { type: 'json_schema' as const, schema } } : {}),
+  const format = schema && { type: 'json_schema' as const, schema };
+  const hasEffort = EFFORTS.includes(effort);
+  return {
+    output_config: format || hasEffort ? { effort: hasEffort ? effort : undefined, format } : undefined,
   };
-  return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
 function toolsOf({ tools = [], toolChoice, parallelToolCalls }: ChatRequest) {
   if (tools.length === 0) return {};
   const isSingle = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
   const choice = wireChoice(toolChoice);
+  const isDefault = toolChoice === undefined && parallelToolCalls !== false;
   return {
     tools: tools.map(wireTool),
-    ...(toolChoice === undefined && parallelToolCalls !== false
-      ? {}
-      : { tool_choice: choice.type === 'none' ? choice : { ...choice, ...isSingle } }),
+    tool_choice: isDefault ? undefined : choice.type === 'none' ? choice : { ...choice, ...isSingle },
   };
 }
 
@@ -153,8 +151,8 @@ function wireChoice(choice: ToolChoice = 'auto') {
 /** Translates OpenAI's request fields that the API has under other names. */
 function passedThrough({ stop, top_p, user }: Readonly<Record<string, unknown>>) {
   return {
-    ...(stop === undefined ? {} : { stop_sequences: [stop].flat() }),
-    ...omitUndefined({ top_p }),
-    ...(user === undefined ? {} : { metadata: { user_id: user } }),
+    stop_sequences: stop === undefined ? undefined : [stop].flat(),
+    top_p,
+    metadata: user === undefined ? undefined : { user_id: user },
   };
 }

@@ -24,19 +24,17 @@ export function chatBody(request: ChatRequest, host: string): ChatBody {
   const limitField = HOSTS_WITH_COMPLETION_LIMIT.test(host) ? 'max_completion_tokens' : 'max_tokens';
   const hasTools = tools !== undefined && tools.length > 0;
   return {
-    ...(REASONS_BY_DEFAULT.test(request.model) ? { reasoning_effort: 'none' } : {}),
+    reasoning_effort: REASONS_BY_DEFAULT.test(request.model) ? 'none' : undefined,
     ...passedThrough(request.passthrough ?? {}),
     model: request.model,
     messages: request.messages.map(wireMessage),
     stream: true,
     stream_options: { include_usage: true },
-    ...(hasTools ? { tools: tools.map(wireTool) } : {}),
-    ...(hasTools && request.toolChoice ? { tool_choice: wireToolChoice(request.toolChoice) } : {}),
-    ...(hasTools && request.parallelToolCalls !== undefined
-      ? { parallel_tool_calls: request.parallelToolCalls }
-      : {}),
-    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
-    ...(maxOutputTokens === undefined ? {} : { [limitField]: maxOutputTokens }),
+    tools: hasTools ? tools.map(wireTool) : undefined,
+    tool_choice: hasTools && request.toolChoice ? wireToolChoice(request.toolChoice) : undefined,
+    parallel_tool_calls: hasTools ? request.parallelToolCalls : undefined,
+    temperature: request.temperature,
+    [limitField]: maxOutputTokens,
     ...wireFormat(request),
   };
 }
@@ -48,8 +46,8 @@ function wireFormat({ jsonSchema, responseFormat }: ChatRequest): Pick<ChatBody,
   if (responseFormat?.type !== 'json_schema')
     return responseFormat ? { response_format: responseFormat } : {};
   const { schema, ...named } = responseFormat.json_schema;
-  const jsonFormat = { ...named, ...(schema ? { schema: { ...schema } } : {}) };
-  return { response_format: { type: 'json_schema', json_schema: jsonFormat } };
+  const json_schema = { ...named, schema: schema && { ...schema } };
+  return { response_format: { type: 'json_schema', json_schema } };
 }
 
 function passedThrough(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

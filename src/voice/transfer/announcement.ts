@@ -73,7 +73,7 @@ export function announcementOf(
   const phrases = PHRASES[languageCode(language) ?? 'en'] ?? (PHRASES.en as Phrases);
   const variables: Variables = {
     ...session.state.variables,
-    ...(session.state.call ? { call: session.state.call } : {}),
+    call: session.state.call,
     channel: session.channel,
     agentName,
     callerNumber: callerOf(session) ?? phrases.unknownCaller,

@@ -301,7 +301,8 @@ export async function toTranscript(
     messages: messages.filter(isShown).map(({ tool_calls, usage, ...one }) => ({
       ...one,
       tool_calls: tool_calls && [...tool_calls],
-      ...(usage ? { usage: [...usage], cost: rates && tokenCost(usage, rates) } : {}),
+      usage: usage && [...usage],
+      cost: usage && rates && tokenCost(usage, rates),
     })),
     events: [...events],
   };

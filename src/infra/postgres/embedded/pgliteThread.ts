@@ -25,7 +25,7 @@ async function run({ folder, snapshot, port, password }: ThreadOptions): Promise
   let lastLine: string | undefined;
   const database = await PGlite.create(folder, {
     extensions: { vector, pg_trgm, btree_gin },
-    ...(snapshot && !existsSync(join(folder, 'PG_VERSION')) ? { loadDataDir: snapshot } : {}),
+    loadDataDir: existsSync(join(folder, 'PG_VERSION')) ? undefined : snapshot,
     onStderr(text) {
       lastLine = LAST_LINE.exec(text)?.[0] ?? lastLine;
       return false;

@@ -128,7 +128,7 @@ export function createRedisClient(url: string, use: 'command' | 'wait' = 'comman
         redisOptions: {
           ...bounds,
           connectTimeout: CONNECT_TIMEOUT_MILLISECONDS,
-          ...(address.tls ? { tls: {} } : {}),
+          tls: address.tls ? {} : undefined,
           ...authOptions(address.credentials),
         },
       });
