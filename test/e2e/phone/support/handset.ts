@@ -1,4 +1,4 @@
-import { calleeRequest, Phone } from '../../../sip/support/phone.ts';
+import { calleeRequest, header, Phone } from '../../../sip/support/phone.ts';
 import type { Installation } from './installation.ts';
 
 /** A phone operated by the test, message by message. */
@@ -8,6 +8,8 @@ export interface Handset {
   readonly ladder: readonly string[];
   /** The next received message, retransmissions included. @param what - Its method or status, and for a status its CSeq method. */
   next(what: string, method?: string, timeoutMs?: number): Promise<string>;
+  /** The INVITE of the next call, not one that is retransmitted, as it is on a busy machine. */
+  nextCall(): Promise<string>;
   /** Runs this for each such request from now on. */
   onRequest(method: string, respond: (request: string) => void): void;
   /** Answers a request. @returns The response. */
@@ -42,11 +44,21 @@ export async function openHandset({
     note('>', text);
     phone.send(text, sipPort);
   };
+  const next = (what: string, method = '', timeoutMs = SLOW_MS) =>
+    phone.next(new RegExp(`^(?:SIP/2\\.0 )?${what} [^]*^CSeq: \\d+ ${method}`, 'm'), timeoutMs);
+  const callIds = new Set<string>();
+  const nextCall = async (): Promise<string> => {
+    const invite = await next('INVITE');
+    const callId = header(invite, 'Call-ID');
+    if (callIds.has(callId)) return await nextCall();
+    callIds.add(callId);
+    return invite;
+  };
   return {
     port: phone.port,
     ladder,
-    next: (what, method = '', timeoutMs = SLOW_MS) =>
-      phone.next(new RegExp(`^(?:SIP/2\\.0 )?${what} [^]*^CSeq: \\d+ ${method}`, 'm'), timeoutMs),
+    next,
+    nextCall,
     onRequest: (method, respond) => void responders.set(method, respond),
     answer(request, status, body = '') {
       const answer = phone.answer(request, status, { body });
