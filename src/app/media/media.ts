@@ -54,10 +54,9 @@ export async function buildMedia(
   });
   lifecycle.onClose(() => engine.close());
   const threads = await engine.statistics();
-  mediaLogger.info(
-    { threads: threads.length, hasPriority: threads.every(({ hasPriority }) => hasPriority) },
-    'media threads started; without priority (CAP_SYS_NICE) they send late on a busy machine',
-  );
+  const hasPriority = threads.every((thread) => thread.hasPriority);
+  mediaLogger.info({ threads: threads.length, hasPriority }, 'media threads started');
+  if (!hasPriority) mediaLogger.info('media threads without CAP_SYS_NICE may send late on a busy machine');
   return engine;
 }
 
