@@ -68,7 +68,7 @@ export function startPhoneTests(
   // Stops before the node's calls are waited for.
   const phones: WorkKind = {
     name: 'test-calls',
-    rows: storage.work.testCalls,
+    rows: storage.work['test-calls'],
     async run(work, signal) {
       playing += 1;
       return await runTestLane(deps, work, signal).finally(() => {

@@ -54,7 +54,7 @@ export function buildCampaigns(
         onEnd: ({ id: importId, projectId, campaignId }, reason) =>
           logger.info({ importId, projectId, campaignId, reason }, 'import of contacts ended'),
       },
-      storage.work.contactImports,
+      storage.work['contact-imports'],
     );
     startWork(node, imports, onError);
     const { transaction } = storage;

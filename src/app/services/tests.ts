@@ -55,7 +55,7 @@ export function buildTests(
     };
     const runs: WorkKind = {
       name: 'test-runs',
-      rows: storage.work.testRuns,
+      rows: storage.work['test-runs'],
       run: (work, signal) => runTestLane(deps, work, signal),
       maxRunning: CHATS_AT_ONCE,
     };

@@ -55,7 +55,7 @@ import { webhookOutbox } from './webhooks/webhookOutbox.ts';
 import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
 import { leasedWork } from './work/claims.ts';
 import { removals } from './work/removals.ts';
-import { CALL_QUEUES, SCHEDULED_CALLS, WORK_TABLES } from './work/tables.ts';
+import { CALL_QUEUES, leasedWorks, SCHEDULED_CALLS } from './work/tables.ts';
 
 /** Creates all stores over one database, and over its transactions. */
 export function createStorage(database: Database, sealer: Sealer) {
@@ -78,16 +78,10 @@ export function createStorage(database: Database, sealer: Sealer) {
     /** Starts transactions of its own. */
     waitingCalls: waitingCallStore(database),
     work: {
+      ...leasedWorks(database),
       calls: leasedWork(database, CALL_QUEUES),
-      campaigns: dueCampaigns(database),
-      rollouts: leasedWork(database, WORK_TABLES.rollouts),
-      ingestion: leasedWork(database, WORK_TABLES.ingestion),
-      analyses: leasedWork(database, WORK_TABLES.analyses),
-      contactImports: leasedWork(database, WORK_TABLES['contact-imports']),
       scheduledCalls: leasedWork(database, SCHEDULED_CALLS),
-      alerts: leasedWork(database, WORK_TABLES.alerts),
-      testRuns: leasedWork(database, WORK_TABLES['test-runs']),
-      testCalls: leasedWork(database, WORK_TABLES['test-calls']),
+      campaigns: dueCampaigns(database),
     },
     transaction: <Result>(
       work: (stores: ReturnType<typeof storesOver>) => Promise<Result>,

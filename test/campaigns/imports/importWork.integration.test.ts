@@ -45,7 +45,7 @@ function node() {
       clock,
       onEnd: () => undefined,
     },
-    world.work.contactImports,
+    world.work['contact-imports'],
   );
   return {
     files,

@@ -10,7 +10,7 @@ const RELEASED_AT_ONCE = 1_000;
 
 /** Returns the campaigns whose next step is due. A step sets the time of the next one itself, as other changes do. */
 export function dueCampaigns(database: Queryable): DueWork {
-  return { claimDue: claimer(database, { name: 'campaigns', key: 'id' }) };
+  return { claimDue: claimer(database, { name: 'campaigns' }) };
 }
 
 /** Finds the next contact of a campaign by indexes alone, so that it costs the same for one of a million. */

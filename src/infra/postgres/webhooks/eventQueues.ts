@@ -25,7 +25,7 @@ export function eventQueueStore(
   maxQueued: number = MAX_QUEUED_PER_PROJECT,
 ): EventQueueStore {
   return {
-    claimDue: claimer(database, { name: 'event_queues', key: 'id' }),
+    claimDue: claimer(database, { name: 'event_queues' }),
     async append(events, now) {
       const rows = await database.query<{ project_id: string; count: number }>(APPEND, [
         events.map(({ deliveryId }) => deliveryId),

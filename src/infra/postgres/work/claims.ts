@@ -22,8 +22,8 @@ type ProjectRow = ClaimRow & { readonly last_project: string | null };
 /** A table of work with the columns `project_id` and `next_at`, each with an index, and both in one. */
 export interface WorkTable {
   readonly name: string;
-  /** The column of its primary key. */
-  readonly key: string;
+  /** The column of its primary key. Default: `id`. */
+  readonly key?: string;
   /** The condition of the rows of this kind, where the table has others; the indexes have it too. */
   readonly where?: string;
   /** No row is put off for longer. One that is was put off by a clock that was ahead since, and is due. */
@@ -32,7 +32,7 @@ export interface WorkTable {
 
 /** Work of a table that also has the column `claim_id`, which says who has claimed a row. */
 export function leasedWork(database: Queryable, table: WorkTable): LeasedWork {
-  const { name, key } = table;
+  const { name, key = 'id' } = table;
   const claimId = uuidV7();
   return {
     claimDue: claimer(database, table, `, claim_id = '${claimId}'`),
@@ -73,7 +73,7 @@ export async function workDepth(
  * them: then the oldest ones of each project, some projects at a time.
  */
 export function claimer(database: Queryable, table: WorkTable, alsoSet = ''): DueWork['claimDue'] {
-  const statements = { where: 'true', ...table, alsoSet };
+  const statements = { key: 'id', where: 'true', ...table, alsoSet };
   const [claimOldest, claimByProject] = [claimOldestOf(statements), claimByProjectOf(statements)];
   let continueBehind = FIRST_PROJECT;
   return async (now, until, capacity) => {
@@ -99,6 +99,7 @@ function parametersOf(now: Date, until: Date, capacity: ClaimCapacity): Paramete
 const BUSY = 'busy AS (SELECT * FROM unnest($5::uuid[], $6::integer[]) AS busy (project_id, room))';
 
 interface ClaimStatement extends WorkTable {
+  readonly key: string;
   readonly where: string;
   /** What a claim sets beside `next_at`, with a comma before it. */
   readonly alsoSet: string;

@@ -132,7 +132,7 @@ describe('Claims', () => {
   });
 
   test('of leased work are renewed and settled by their holder alone, and expire', async () => {
-    const table = { name: 'letters', key: 'id', where: "box = 'out'" };
+    const table = { name: 'letters', where: "box = 'out'" };
     await opened.database.query(
       'CREATE TABLE letters (id uuid, box text, project_id uuid, next_at timestamptz, claim_id uuid)',
     );
