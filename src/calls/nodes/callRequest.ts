@@ -10,22 +10,26 @@ import type { Participant, ParticipantChange } from '../participants/participant
 /** What a supervisor asks of the agent. A takeover is asked by the supervisor's WebSocket. */
 export type SupervisorControl = Exclude<AgentControl, { kind: 'takeover' }>;
 
-/** Requests to the node that runs a call, by name: argument and answer. */
-export interface CallRequestTypes {
-  readonly read_quality: [undefined, MediaQuality | null];
-  readonly read_media_samples: [undefined, MediaSamples];
+/** Supervisors' requests to the node that runs a call, by name: argument and answer. */
+export interface SupervisorRequestTypes {
   /** Answered by the address that the supervisor's WebSocket is passed on to. */
   readonly supervise: [
     { readonly mode: SupervisionMode; readonly participantId?: string | undefined },
     string,
   ];
+  readonly control_agent: [SupervisorControl, Supervision];
+  readonly pause_recording: [{ readonly isPaused: boolean }, Supervision];
+}
+
+/** All requests to the node that runs a call. */
+export interface CallRequestTypes extends SupervisorRequestTypes {
+  readonly read_quality: [undefined, MediaQuality | null];
+  readonly read_media_samples: [undefined, MediaSamples];
   /** @property options - The options as the API accepts them. */
   readonly transfer: [
     { readonly to: string; readonly options?: Readonly<Record<string, unknown>> | undefined },
     null,
   ];
-  readonly control_agent: [SupervisorControl, Supervision];
-  readonly pause_recording: [{ readonly isPaused: boolean }, Supervision];
   readonly add_participant: [TransferTarget, Participant];
   readonly list_participants: [undefined, readonly Participant[]];
   readonly change_participant: [ParticipantChange & { readonly id: string }, Participant];
@@ -34,9 +38,11 @@ export interface CallRequestTypes {
 
 export type CallRequestName = keyof CallRequestTypes;
 
-export type CallRequest = {
-  [Name in CallRequestName]: { readonly name: Name; readonly argument: CallRequestTypes[Name][0] };
-}[CallRequestName];
+export type CallRequest<Names extends CallRequestName = CallRequestName> = {
+  [Name in Names]: { readonly name: Name; readonly argument: CallRequestTypes[Name][0] };
+}[Names];
+
+export type SupervisorRequest = CallRequest<keyof SupervisorRequestTypes>;
 
 /** Figures, which are shown without where no node answers. */
 export type ReadingName = 'read_quality' | 'read_media_samples';

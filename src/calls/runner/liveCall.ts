@@ -200,12 +200,8 @@ export class LiveCall {
         return await this.#participants.change(request.argument);
       case 'remove_participant':
         return this.#participants.remove(request.argument.id);
-      case 'supervise':
-        return await this.#supervised.admit(request.argument);
-      case 'control_agent':
-        return await this.#supervised.controlAgent(request.argument);
-      case 'pause_recording':
-        return await this.#supervised.pauseRecording(request.argument.isPaused);
+      default:
+        return await this.#supervised.perform(request);
     }
   }
 

@@ -7,7 +7,12 @@ import type { AgentControl } from '../../media/agentStream/streamClient.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import type { SupervisorChange } from '../../media/supervision/supervisorStream.ts';
 import { type Call, type Supervision, UNSUPERVISED } from '../call.ts';
-import type { CallRequestTypes, SupervisorControl } from '../nodes/callRequest.ts';
+import type {
+  CallAnswer,
+  CallRequestTypes,
+  SupervisorControl,
+  SupervisorRequest,
+} from '../nodes/callRequest.ts';
 import type { CallParticipants } from '../participants/callParticipants.ts';
 import type { CallState } from './callMachine.ts';
 import type { CallStreams } from './callStreams.ts';
@@ -88,6 +93,18 @@ export class SupervisedCall {
     void this.#note({ supervisors }, 'supervision', { action: status, mode });
   }
 
+  /** @throws {CallwayError} As the method that carries the request out. */
+  async perform(request: SupervisorRequest): Promise<CallAnswer> {
+    switch (request.name) {
+      case 'supervise':
+        return await this.#admit(request.argument);
+      case 'control_agent':
+        return await this.#controlAgent(request.argument);
+      case 'pause_recording':
+        return await this.#pauseRecording(request.argument.isPaused);
+    }
+  }
+
   /**
    * Lets a supervisor connect.
    *
@@ -95,7 +112,7 @@ export class SupervisedCall {
    * @throws {CallwayError} 404 `participant_not_found`; 409 `call_not_in_progress`, `no_human_party`, `agent_not_in_call`,
    *   `call_taken_over`, `too_many_supervisors`.
    */
-  admit({ mode, participantId }: CallRequestTypes['supervise'][0]): Promise<string> {
+  #admit({ mode, participantId }: CallRequestTypes['supervise'][0]): Promise<string> {
     return this.#inOrder(async (media) => {
       const { call, streams, makeId } = this.#deps;
       if (mode === 'takeover') this.#requireAgent(false);
@@ -111,7 +128,7 @@ export class SupervisedCall {
    * @throws {CallwayError} 409 `call_not_in_progress`, `agent_not_in_call`; for words to say also 429 `say_queue_full`, and
    *   503 `engine_unavailable` while no agent is connected.
    */
-  controlAgent(control: SupervisorControl): Promise<Supervision> {
+  #controlAgent(control: SupervisorControl): Promise<Supervision> {
     return this.#inOrder(async (media) => {
       if (control.kind === 'pause') return await this.#pauseAgent(media, control.isPaused);
       this.#requireAgent(true);
@@ -123,7 +140,7 @@ export class SupervisedCall {
   }
 
   /** @throws {CallwayError} 409 `call_not_in_progress`, `call_not_recorded`. */
-  pauseRecording(isPaused: boolean): Promise<Supervision> {
+  #pauseRecording(isPaused: boolean): Promise<Supervision> {
     return this.#inOrder(async (media) => {
       if (!this.#deps.call.settings.record)
         throw new CallwayError('conflict', 'call_not_recorded', 'The call is not recorded');

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { text } from '../../../agents/pathway/schema/fields.ts';
 import { unavailable } from '../../../base/errors.ts';
 import { callResource } from '../../../calls/callResource.ts';
-import type { CallRequestTypes } from '../../../calls/nodes/callRequest.ts';
+import type { SupervisorRequestTypes } from '../../../calls/nodes/callRequest.ts';
 import { SUPERVISION_MODES } from '../../../media/supervision/supervisorStream.ts';
 import { audit } from '../../audit.ts';
 import { idempotentAround } from '../../idempotency.ts';
@@ -231,11 +231,11 @@ function recordingRoute(app: App, deps: HttpDeps): void {
 }
 
 /** @returns The call after it. */
-async function perform<Name extends 'control_agent' | 'pause_recording'>(
+async function perform<Name extends Exclude<keyof SupervisorRequestTypes, 'supervise'>>(
   deps: HttpDeps,
   request: FastifyRequest,
   name: Name,
-  argument: CallRequestTypes[Name][0],
+  argument: SupervisorRequestTypes[Name][0],
   action: ControlAuditAction,
 ) {
   const { projectId, callId } = callParams.parse(request.params);
