@@ -54,10 +54,7 @@ const ACCESS: readonly (readonly [route: RegExp, access: string])[] = [
   [/\/sessions\/search$/, 'read'],
   [/^(?!GET )\w+ @\/campaigns/, 'calls'],
   [/ \/v1\/calls\/outbound$|\/(?:hangup|transfer|media-streams|realtime|client_secrets)$/, 'calls'],
-  [
-    /\/(?:supervise|say|instruct|pause-agent|resume-agent|recording|participants(?:\/\{participantId\})?)$/,
-    'supervise',
-  ],
+  [/^(?!GET )\w+ @\/calls\/\{callId\}\/|\/participants$/, 'supervise'],
   [/^GET |\/(?:validate|templates\/preview)$/, 'read'],
 ];
 

@@ -12,18 +12,6 @@ import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors } from '../../schemas.ts';
 import { CALL_PATH, callParams, sessionOfCall, showCall } from './calls.ts';
 
-/** The names of what supervisors do in the audit log. */
-export const CONTROL_AUDIT_ACTIONS = [
-  'call.agent_paused',
-  'call.agent_resumed',
-  'call.instructed',
-  'call.recording_paused',
-  'call.recording_resumed',
-  'call.said',
-  'call.supervised',
-] as const;
-type ControlAuditAction = (typeof CONTROL_AUDIT_ACTIONS)[number];
-
 const SUPERVISE = { access: { kind: 'project', scope: 'supervise' } } as const;
 
 const superviseInput = z
@@ -89,13 +77,43 @@ const TEXTS = [
   },
 ] as const;
 
+/** What supervisors tell the agent without words. */
+const COMMANDS = [
+  {
+    path: 'pause-agent',
+    control: { kind: 'pause', isPaused: true },
+    summary: 'Pause the agent',
+    description:
+      'It stops at once, and neither speaks nor answers; what the caller says is kept in the history. Nothing changes where it is so already. 409 `agent_not_in_call` once the caller was connected to another person.',
+    action: 'call.agent_paused',
+  },
+  {
+    path: 'resume-agent',
+    control: { kind: 'pause', isPaused: false },
+    summary: 'Resume the agent',
+    description:
+      'It answers what the caller said last, or waits for the caller. Nothing changes where it is so already.',
+    action: 'call.agent_resumed',
+  },
+] as const;
+
+/** The names of what supervisors do in the audit log. */
+export const CONTROL_AUDIT_ACTIONS = [
+  ...TEXTS.map(({ action }) => action),
+  ...COMMANDS.map(({ action }) => action),
+  'call.recording_paused',
+  'call.recording_resumed',
+  'call.supervised',
+] as const;
+type ControlAuditAction = (typeof CONTROL_AUDIT_ACTIONS)[number];
+
 const NOT_IN_PROGRESS = '409 `call_not_in_progress` unless the call is in progress.';
 
 /** Supervisors of calls in progress: their WebSockets, and what they ask of the agent and the recording. */
 export function supervisionRoutes(app: App, deps: HttpDeps): void {
   superviseRoute(app, deps);
   textRoutes(app, deps);
-  pauseAgentRoutes(app, deps);
+  commandRoutes(app, deps);
   recordingRoute(app, deps);
 }
 
@@ -173,35 +191,19 @@ function textRoutes(app: App, deps: HttpDeps): void {
   }
 }
 
-function pauseAgentRoutes(app: App, deps: HttpDeps): void {
-  for (const isPaused of [true, false]) {
-    const [verb, summary, description] = isPaused
-      ? ([
-          'pause',
-          'Pause the agent',
-          'It stops at once, and neither speaks nor answers; what the caller says is kept in the history.',
-        ] as const)
-      : ([
-          'resume',
-          'Resume the agent',
-          'It answers what the caller said last, or waits for the caller.',
-        ] as const);
+function commandRoutes(app: App, deps: HttpDeps): void {
+  for (const { path, control, summary, description, action } of COMMANDS) {
     app.post(
-      `${CALL_PATH}/${verb}-agent`,
+      `${CALL_PATH}/${path}`,
       {
         config: SUPERVISE,
         schema: {
-          ...about(
-            'Calls',
-            summary,
-            `${description} Nothing changes where it is so already. ${NOT_IN_PROGRESS}`,
-          ),
+          ...about('Calls', summary, `${description} ${NOT_IN_PROGRESS}`),
           params: callParams,
           response: { 200: callResource, ...errors('body', 409) },
         },
       },
-      (request) =>
-        perform(deps, request, 'control_agent', { kind: 'pause', isPaused }, `call.agent_${verb}d`),
+      (request) => perform(deps, request, 'control_agent', control, action),
     );
   }
 }
