@@ -90,7 +90,7 @@ export class SupervisedAgent {
     const { turns } = this.#deps;
     if (request.kind === 'message') this.#wait({ kind: 'user_message', text: request.text });
     else if (request.kind === 'answer') this.#wait(ANSWER);
-    else if (!this.#isTakenOver) turns.dispatch({ type: 'agent_paused' });
+    else if (!this.#isTakenOver) turns.dispatch({ type: 'agent_stopped' });
   }
 
   /** Call with each frame of the caller: what waits is said once neither party speaks. */

@@ -141,7 +141,7 @@ export class TurnController {
   /** Pauses or resumes the agent. While it is paused, the caller's words are stored and get no answer. */
   setPaused(isPaused: boolean): void {
     this.#isPaused = isPaused;
-    if (isPaused) this.dispatch({ type: 'agent_paused' });
+    if (isPaused) this.dispatch({ type: 'agent_stopped' });
   }
 
   /** Starts a turn of the agent without an event of the caller. */

@@ -95,8 +95,8 @@ export type TurnEvent =
   | { readonly type: 'transfer_started'; readonly isByAgent: boolean }
   /** A supervisor speaks in the agent's place. */
   | { readonly type: 'taken_over' }
-  /** A supervisor has paused the agent. */
-  | { readonly type: 'agent_paused' }
+  /** A supervisor has paused the agent, or the person at the peer has stopped its answer. */
+  | { readonly type: 'agent_stopped' }
   | { readonly type: 'session_ending' };
 
 export type TurnEffect =

@@ -31,7 +31,7 @@ const EARLY_ANSWER_MS = 1000;
  *                                        ──it is none──▶ listening
  *   transfer:          any ──▶ suspended ──it fails────▶ thinking
  *   takeover:          any ──▶ suspended ──it ends─────▶ thinking
- *   pause:             thinking, speaking, paused ──▶ listening or idle; what the caller says is stored
+ *   pause or stop:     thinking, speaking, paused ──▶ listening or idle; during a pause, what the caller says is stored
  *
  *   within listening, a preemptive turn, of which nothing is played and nothing kept:
  *
@@ -83,8 +83,8 @@ function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnSte
       return withoutEffects(enterPhase(withoutTranscript(state), 'suspended', context));
     case 'taken_over':
       return suspend(state, context);
-    case 'agent_paused':
-      return pauseAgent(state, context);
+    case 'agent_stopped':
+      return onAgentStopped(state, context);
     case 'machine_detected':
       return {
         state: enterPhase({ ...withoutTranscript(state), keptText: '' }, 'suspended', context),
@@ -137,7 +137,7 @@ function suspend(state: TurnState, context: TurnContext): TurnStep {
 }
 
 /** The agent falls silent; the caller is still listened to. */
-function pauseAgent(state: TurnState, context: TurnContext): TurnStep {
+function onAgentStopped(state: TurnState, context: TurnContext): TurnStep {
   if (state.phase === 'listening' || state.phase === 'idle')
     return { state: { ...state, preemptiveText: undefined }, effects: [{ type: 'cancel_preemptive_turn' }] };
   if (state.phase === 'suspended') return withoutEffects(state);

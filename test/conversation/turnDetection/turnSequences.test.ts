@@ -204,7 +204,7 @@ describe('Turn detection over several steps', () => {
   });
 
   test.each(['idle', 'listening'] as const)('A pause stops no agent that is silent: %s', (phase) => {
-    const { state, effects } = turnTransition(at(phase), { type: 'agent_paused' }, context(100));
+    const { state, effects } = turnTransition(at(phase), { type: 'agent_stopped' }, context(100));
     expect([state.phase, effects]).toEqual([phase, [{ type: 'cancel_preemptive_turn' }]]);
   });
 });
