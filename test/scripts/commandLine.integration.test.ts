@@ -60,6 +60,18 @@ test('an unknown command lists the known ones', async () => {
   });
 });
 
+test('test:unit names the files that it does not run, and what runs them', async () => {
+  const files = ['test/x.test.ts', 'test/y.integration.test.ts', 'test/z.realtime.test.ts'];
+  await expect(
+    run(process.execPath, [join(root, 'scripts/run.mjs'), 'test:unit', ...files]),
+  ).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /npm test -- FILE.*\n {2}test\/y\.integration\.test\.ts\n {2}test\/z\.realtime\.test\.ts\n$/,
+    ),
+  });
+});
+
 test('an unknown benchmark is refused', async () => {
   await expect(run(process.execPath, [join(root, 'scripts/run.mjs'), 'bench', '../x'])).rejects.toMatchObject(
     {
