@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../base/configurationError.ts';
 import { packageVersion } from '../base/packagePath.ts';
 import { OtherBuildError } from '../infra/postgres/connection/migrate.ts';
-import { withLeadingAdminOptions } from './adminCommand.ts';
+import { withLeadingApiOptions } from './apiSession.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from './command.ts';
 import { campaignCommands } from './commands/campaign.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -27,7 +27,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     .showHelpAfterError('(add --help for the options)')
     .configureOutput({ writeOut: context.write, writeErr: context.writeError })
     .exitOverride();
-  // Subcommands inherit only the options that are set before.
+  // Subcommands inherit only the settings that are made before.
   projectCommands(program, context);
   keyCommands(program, context);
   secretsCommands(program, context);
@@ -44,7 +44,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   streamCheckCommand(program, context, (code) => {
     exitCode = code;
   });
-  withLeadingAdminOptions(program);
+  withLeadingApiOptions(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

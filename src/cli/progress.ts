@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AdminOptions } from './adminCommand.ts';
+import type { ApiOptions } from './apiSession.ts';
 import { type CliContext, CommandError, EXIT } from './command.ts';
 
 /** The longest time that the service may be unavailable meanwhile. */
@@ -40,7 +40,7 @@ export async function poll<Value>(read: () => Promise<Value>, polling: Polling<V
 /** Shows progress on one line of the error stream, so that the output stays clean; only on a terminal. */
 export function progressLine(
   { writeError, isTerminal }: CliContext,
-  { json }: AdminOptions,
+  { json }: ApiOptions,
 ): ((text: string, isLast: boolean) => void) | undefined {
   if (!isTerminal || json) return undefined;
   return (text, isLast) => writeError(`${LINE_START}${text}${LINE_END}${isLast ? '\n' : ''}`);

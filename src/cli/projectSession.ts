@@ -1,22 +1,22 @@
 import type { Command } from 'commander';
-import { type AdminOptions, type AdminSession, sessionOver, withAdminOptions } from './adminCommand.ts';
+import { type ApiOptions, type ApiSession, sessionOver, withApiOptions } from './apiSession.ts';
 import { type CliContext, CommandError, EXIT } from './command.ts';
 import { connect } from './connection.ts';
 
 /** A connection to the API of one project. */
-export interface ProjectSession extends AdminSession {
+export interface ProjectSession extends ApiSession {
   /** `/v1/projects/{id}`. */
   readonly path: string;
 }
 
-export interface ProjectOptions extends AdminOptions {
+export interface ProjectOptions extends ApiOptions {
   readonly project?: string;
   readonly key?: string;
 }
 
-/** Adds the options of every command about one project. */
+/** Adds the options of a command that a project's key may do. */
 export function ofProject(command: Command): Command {
-  return withAdminOptions(
+  return withApiOptions(
     command
       .option('--project <id>', 'id of the project (default: CALLWAY_PROJECT)')
       .option('--key <key>', 'a key of the project (default: CALLWAY_KEY, or the admin token)'),

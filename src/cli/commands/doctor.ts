@@ -8,7 +8,7 @@ import { probePostgres } from '../../infra/postgres/connection/probe.ts';
 import { installedRedisServer, probeRedis } from '../../infra/redis/connection/probe.ts';
 import { probeDrachtio } from '../../telephony/control/probe.ts';
 import { probeEndpoint } from '../../vendors/openai/probe.ts';
-import { type AdminOptions, withAdminOptions } from '../adminCommand.ts';
+import { type ApiOptions, withApiOptions } from '../apiSession.ts';
 import { type CliContext, EXIT, type ExitCode } from '../command.ts';
 import { effectiveSettings } from '../doctor/effectiveSettings.ts';
 import { report } from '../doctor/finding.ts';
@@ -18,14 +18,14 @@ import { trySpeech } from '../doctor/speech/checkSpeech.ts';
 const PACKAGE = packagePath('package.json');
 const MIGRATIONS = packagePath('migrations');
 
-interface DoctorOptions extends AdminOptions {
+interface DoctorOptions extends ApiOptions {
   readonly speech?: boolean;
 }
 
 const manifest = z.object({ engines: z.object({ node: z.string() }) });
 
 export function doctorCommand(program: Command, context: CliContext, end: (code: ExitCode) => void): void {
-  withAdminOptions(program.command('doctor'))
+  withApiOptions(program.command('doctor'))
     .description('check the settings and all dependencies; changes nothing')
     .option(
       '--speech',

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { apiKey, keyKind, scope } from '../../agents/accounts/apiKey.ts';
-import { type AdminOptions, openSession, withAdminOptions } from '../adminCommand.ts';
 import { parseResponse } from '../apiClient.ts';
+import { type ApiOptions, openAsAdmin, withApiOptions } from '../apiSession.ts';
 import type { CliContext } from '../command.ts';
 import { table } from '../table.ts';
 
@@ -10,11 +10,11 @@ const DEFAULT_NAME = 'command line';
 
 const createdKey = apiKey.omit({ lastUsedAt: true }).extend({ key: apiKey.shape.hint });
 
-interface ProjectOptions extends AdminOptions {
+interface KeyOptions extends ApiOptions {
   readonly project: string;
 }
 
-interface CreateOptions extends ProjectOptions {
+interface CreateOptions extends KeyOptions {
   readonly kind: string;
   readonly name: string;
   readonly scopes?: string[];
@@ -23,7 +23,7 @@ interface CreateOptions extends ProjectOptions {
 export function keyCommands(program: Command, context: CliContext): void {
   const group = program.command('key').description("create, list and revoke a project's keys");
 
-  ofProject(group.command('create'))
+  keyCommand(group.command('create'))
     .description('create a key; it is printed only once')
     .addOption(
       new Option('--kind <kind>', 'secret for servers, developer for people')
@@ -37,7 +37,7 @@ export function keyCommands(program: Command, context: CliContext): void {
       parseScopes,
     )
     .action(async (options: CreateOptions) => {
-      const { api, connection, show } = await openSession(context, options);
+      const { api, connection, show } = await openAsAdmin(context, options);
       const { name, kind, scopes } = options;
       const answer = await api.request('POST', pathOf(options), { name, kind, scopes });
       const created = parseResponse(createdKey, answer, connection);
@@ -52,10 +52,10 @@ export function keyCommands(program: Command, context: CliContext): void {
       );
     });
 
-  ofProject(group.command('list'))
+  keyCommand(group.command('list'))
     .description("list a project's keys, without the keys themselves")
-    .action(async (options: ProjectOptions) => {
-      const { api, show } = await openSession(context, options);
+    .action(async (options: KeyOptions) => {
+      const { api, show } = await openAsAdmin(context, options);
       const keys = await api.list(pathOf(options), apiKey);
       show(keys, () =>
         keys.length === 0
@@ -74,21 +74,21 @@ export function keyCommands(program: Command, context: CliContext): void {
       );
     });
 
-  ofProject(group.command('revoke'))
+  keyCommand(group.command('revoke'))
     .description('revoke a key; all nodes refuse it at once')
     .argument('<id>', 'id of the key, from "key list"')
-    .action(async (id: string, options: ProjectOptions) => {
-      const { api, show } = await openSession(context, options);
+    .action(async (id: string, options: KeyOptions) => {
+      const { api, show } = await openAsAdmin(context, options);
       await api.request('DELETE', `${pathOf(options)}/${encodeURIComponent(id)}`);
       show({ id, revoked: true }, () => `Revoked key ${id}.\n`);
     });
 }
 
-function ofProject(command: Command): Command {
-  return withAdminOptions(command.requiredOption('--project <id>', 'id of the project, from "project list"'));
+function keyCommand(command: Command): Command {
+  return withApiOptions(command.requiredOption('--project <id>', 'id of the project, from "project list"'));
 }
 
-function pathOf({ project }: ProjectOptions): string {
+function pathOf({ project }: KeyOptions): string {
   return `/v1/projects/${encodeURIComponent(project)}/api-keys`;
 }
 

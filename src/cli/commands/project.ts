@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 
 import { project } from '../../agents/accounts/project.ts';
-import { type AdminOptions, openSession, withAdminOptions } from '../adminCommand.ts';
 import { parseResponse } from '../apiClient.ts';
+import { type ApiOptions, openAsAdmin, withApiOptions } from '../apiSession.ts';
 import type { CliContext } from '../command.ts';
 import { table } from '../table.ts';
 
 export function projectCommands(program: Command, context: CliContext): void {
   const group = program.command('project').description('create, list and delete projects');
 
-  withAdminOptions(group.command('create'))
+  withApiOptions(group.command('create'))
     .description('create a project, with an agent and a short pathway')
     .requiredOption('--name <name>', 'display name')
-    .action(async (options: AdminOptions & { name: string }) => {
-      const { api, connection, show } = await openSession(context, options);
+    .action(async (options: ApiOptions & { name: string }) => {
+      const { api, connection, show } = await openAsAdmin(context, options);
       const created = parseResponse(
         project,
         await api.request('POST', '/v1/projects', { name: options.name }),
@@ -27,10 +27,10 @@ export function projectCommands(program: Command, context: CliContext): void {
       );
     });
 
-  withAdminOptions(group.command('list'))
+  withApiOptions(group.command('list'))
     .description('list all projects')
-    .action(async (options: AdminOptions) => {
-      const { api, show } = await openSession(context, options);
+    .action(async (options: ApiOptions) => {
+      const { api, show } = await openAsAdmin(context, options);
       const projects = await api.list('/v1/projects', project);
       show(projects, () =>
         projects.length === 0
@@ -39,11 +39,11 @@ export function projectCommands(program: Command, context: CliContext): void {
       );
     });
 
-  withAdminOptions(group.command('delete'))
+  withApiOptions(group.command('delete'))
     .description('delete a project and everything that belongs to it; its keys are refused at once')
     .argument('<id>', 'id of the project')
-    .action(async (id: string, options: AdminOptions) => {
-      const { api, show } = await openSession(context, options);
+    .action(async (id: string, options: ApiOptions) => {
+      const { api, show } = await openAsAdmin(context, options);
       await api.request('DELETE', `/v1/projects/${encodeURIComponent(id)}`);
       show({ id, deleted: true }, () => `Deleted project ${id} and everything that belonged to it.\n`);
     });

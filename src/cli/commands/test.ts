@@ -3,8 +3,8 @@ import { dirname, join, parse } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { type ListedRun, listedRun, type TestRun, testRun } from '../../testing/runs/testRun.ts';
-import type { AdminOptions } from '../adminCommand.ts';
 import { parseResponse } from '../apiClient.ts';
+import type { ApiOptions } from '../apiSession.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from '../command.ts';
 import { poll, progressBar, progressLine } from '../progress.ts';
 import { ofProject, openProject, type ProjectOptions, type ProjectSession } from '../projectSession.ts';
@@ -214,7 +214,7 @@ async function lastRun(
 }
 
 /** Returns what shows the progress of a run. */
-function runProgress(context: CliContext, options: AdminOptions): (run: TestRun) => void {
+function runProgress(context: CliContext, options: ApiOptions): (run: TestRun) => void {
   const show = progressLine(context, options);
   return ({ cases, endedAt }) => {
     const plays = cases.flatMap(({ runs }) => runs);

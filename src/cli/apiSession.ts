@@ -5,27 +5,27 @@ import type { CliContext } from './command.ts';
 import { type Connection, connect } from './connection.ts';
 
 /** The options of every command that uses the API. */
-export interface AdminOptions {
+export interface ApiOptions {
   readonly url?: string;
   readonly json?: boolean;
 }
 
 /** A command's connection to the API. */
-export interface AdminSession {
+export interface ApiSession {
   readonly api: ApiClient;
   readonly connection: Connection;
   /** Writes the result, as JSON with the option `--json`. */
   readonly show: (value: unknown, human: () => string) => void;
 }
 
-export function withAdminOptions(command: Command): Command {
+export function withApiOptions(command: Command): Command {
   return command
     .option('--url <address>', 'address of the service (default: CALLWAY_URL, or HOST and PORT)')
     .option('--json', 'print JSON');
 }
 
 /** Lets these options stand before the command's name too: `callway --url ADDRESS project list`. */
-export function withLeadingAdminOptions(program: Command): void {
+export function withLeadingApiOptions(program: Command): void {
   for (const ancestor of [program, ...program.commands.filter(({ commands }) => commands.length > 0)]) {
     ancestor.addOption(new Option('--url <address>').hideHelp()).addOption(new Option('--json').hideHelp());
   }
@@ -35,15 +35,12 @@ export function withLeadingAdminOptions(program: Command): void {
   });
 }
 
-export async function openSession(context: CliContext, options: AdminOptions): Promise<AdminSession> {
+/** Opens a session with the admin token. @see openProject for a project's key */
+export async function openAsAdmin(context: CliContext, options: ApiOptions): Promise<ApiSession> {
   return sessionOver(context, await connect(context, options.url), options);
 }
 
-export function sessionOver(
-  context: CliContext,
-  connection: Connection,
-  options: AdminOptions,
-): AdminSession {
+export function sessionOver(context: CliContext, connection: Connection, options: ApiOptions): ApiSession {
   return {
     connection,
     api: createApiClient(connection, context.fetch),
