@@ -87,7 +87,8 @@ class AudioSocketServer implements DialectServer {
       maxMessageSamples: frameSamples,
       maxLeadSamples: frameSamples * MAX_LEAD_FRAMES,
       batchSamples: frameSamples * BATCH_FRAMES,
-      isBlind: true,
+      hasNoMarks: true,
+      hasNoClear: true,
     };
     this.#playout = new FramedPlayout(framing, {
       audio: (samples) => this.#connection.send(write(kind, littleEndian.encode(samples))),

@@ -70,8 +70,8 @@ test('Framed playout waits for the room of a batch, and not for more to send', (
   expect(take()).toEqual([[41, 42, 43, 44]]);
 });
 
-test('Framed playout answers the marks of a blind gateway when their audio should be played', () => {
-  const { playout, take } = open({ maxLeadSamples: 8, isBlind: true });
+test('Framed playout answers the marks of a gateway with neither marks nor a clear when their audio should be played', () => {
+  const { playout, take } = open({ maxLeadSamples: 8, hasNoMarks: true, hasNoClear: true });
   playout.mark('empty');
   playout.play(samples(1, 4));
   playout.mark('first');
@@ -90,4 +90,17 @@ test('Framed playout answers the marks of a blind gateway when their audio shoul
   // What was sent is still played.
   playout.received(7);
   expect(take()).toEqual([[21, 22, 23, 24]]);
+});
+
+test('Framed playout has room at once after a clear, which a gateway without marks may have', () => {
+  const { playout, take } = open({ maxLeadSamples: 8, hasNoMarks: true });
+  playout.play(samples(1, 8));
+  playout.mark('dropped');
+  expect(take()).toHaveLength(1);
+  playout.clear();
+  playout.play(samples(21, 4));
+  playout.mark('second');
+  expect(take()).toEqual([[21, 22, 23, 24]]);
+  playout.received(4);
+  expect(take()).toEqual(['second']);
 });

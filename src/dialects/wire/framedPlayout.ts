@@ -7,12 +7,15 @@ export interface PlayoutFraming {
   readonly maxLeadSamples: number;
   /** The room that is waited for, so that more is sent at once. Default: a frame. */
   readonly batchSamples?: number;
-  /** The gateway has no marks and clears nothing: marks are answered here, when the audio before them should be played. */
-  readonly isBlind?: boolean;
+  /** The gateway has no marks: they are answered here, when the audio before them should be played. */
+  readonly hasNoMarks?: boolean;
+  /** The gateway plays all that it was sent, a clear or not. */
+  readonly hasNoClear?: boolean;
 }
 
 export interface PlayoutSinks {
   readonly audio: (samples: Int16Array) => void;
+  /** To the gateway; of one without marks, to the agent: it is played. */
   readonly mark: (name: string) => void;
 }
 
@@ -40,7 +43,7 @@ export class FramedPlayout {
   /** Sent and not yet played, with filling. */
   #lead = 0;
   #sentWithFilling = 0;
-  /** Marks of a blind gateway that wait for their playout. */
+  /** Marks that wait here for their playout. */
   #awaited: { readonly name: string; readonly position: number }[] = [];
 
   constructor(framing: PlayoutFraming, sinks: PlayoutSinks) {
@@ -61,14 +64,14 @@ export class FramedPlayout {
     this.#flush(false);
   }
 
-  /** Drops what was not sent. A gateway that is not blind drops the rest. */
+  /** Drops what was not sent. A gateway with a clear drops the rest. */
   clear(): void {
     this.#chunks = [];
     this.#offset = 0;
     this.#marks = [];
     this.#awaited = [];
     this.#sent = this.#enqueued;
-    if (!this.#framing.isBlind) this.#lead = 0;
+    if (!this.#framing.hasNoClear) this.#lead = 0;
   }
 
   /** The caller's samples have arrived: as much time has passed. */
@@ -104,7 +107,7 @@ export class FramedPlayout {
   }
 
   #passMark(name: string): void {
-    if (this.#framing.isBlind) this.#awaited.push({ name, position: this.#sentWithFilling });
+    if (this.#framing.hasNoMarks) this.#awaited.push({ name, position: this.#sentWithFilling });
     else this.#sinks.mark(name);
   }
 
