@@ -51,7 +51,7 @@ interface Heard {
 /** Plays a carrier's or a PBX's side of a call with a bot, and tells what the bot does wrong. Closes the connection. */
 export async function checkBot(options: BotCheck): Promise<readonly Finding[]> {
   const { dialect, socket, clock, target, durationMs, isListenOnly = false } = options;
-  const { botRules = {}, openClient } = findCarrierDialect(dialect);
+  const { botRules = {}, hasNoMarks, openClient } = findCarrierDialect(dialect);
   const heard: Heard = {
     ...{ audioMs: 0, maxQueuedMs: 0, marks: 0, answeredMarks: 0, clears: 0 },
     isKeyPressed: false,
@@ -135,15 +135,12 @@ export async function checkBot(options: BotCheck): Promise<readonly Finding[]> {
     if (!client.agentClosesAfterStop) socket.close(CLOSE_NORMAL, 'the call has ended');
   };
   await call.run(talk(), { lastWordsMs: FRAME_MS, hangUp, closeTimeoutMs: CLOSE_TIMEOUT_MS });
-  const { marks, answeredMarks } = heard;
   return call.judge([
     pass('messages', 'all can be read'),
     audio(heard, isListenOnly),
     pass('formats', `${sampleRateHz} Hz, as the stream has it`),
     pacing(heard, botRules),
-    marks > 0
-      ? pass('marks', `${marks} sent; ${answeredMarks} were played or cleared`)
-      : skipped('marks', 'the bot sent none'),
+    hasNoMarks ? skipped('marks', 'the dialect has none') : marked(heard),
     cleared(heard, botRules),
     keys(heard, call),
     hungUp(call),
@@ -161,6 +158,11 @@ function pacing({ audioMs, maxQueuedMs }: Heard, { bufferMs = UNDOCUMENTED_BUFFE
   if (audioMs === 0) return skipped('pacing', 'the bot sent no audio');
   if (maxQueuedMs <= bufferMs) return pass('pacing', `at most ${maxQueuedMs} ms ahead of its playout`);
   return fail('pacing', `${maxQueuedMs} ms ahead of its playout; the limit is ${bufferMs} ms`);
+}
+
+function marked({ marks, answeredMarks }: Heard): Finding {
+  if (marks === 0) return skipped('marks', 'the bot sent none');
+  return pass('marks', `${marks} sent; ${answeredMarks} were played or cleared`);
 }
 
 function cleared({ interruption, clears }: Heard, { hasNoClear }: BotRules): Finding {

@@ -169,7 +169,7 @@ function playedMark({ marks }: Heard, { hasNoMarks }: StreamDialect, call: Check
 }
 
 function clearedMark({ marks }: Heard, dialect: StreamDialect, call: CheckedCall): Finding {
-  if (dialect.hasNoMarks) return skipped('clear', 'the dialect has none');
+  if (dialect.hasNoMarks) return skipped('clear', 'the dialect has no marks, which would tell');
   if ((call.end?.atMs ?? 0) < CLEAR_AT_MS + MARK_TIMEOUT_MS) return call.endedBefore('clear');
   const mark = marks.get(CLEARED);
   const afterMs = (mark?.atMs ?? 0) - CLEAR_AT_MS;

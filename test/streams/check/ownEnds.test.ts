@@ -35,11 +35,14 @@ describe('Our agent is a right bot', () => {
     );
     await drive(clock, ended);
     expect(failures(findings)).toEqual([]);
-    const hasMarks = !findCarrierDialect(dialect).hasNoMarks;
+    const { hasNoMarks, botRules } = findCarrierDialect(dialect);
     expect(passed(findings)).toEqual([
-      ...['messages', 'audio', 'formats', 'pacing', ...(hasMarks ? ['marks', 'clear'] : [])],
+      ...['messages', 'audio', 'formats', 'pacing'],
+      ...[...(hasNoMarks ? [] : ['marks']), ...(botRules?.hasNoClear ? [] : ['clear'])],
       ...['keys', 'closing'],
     ]);
+    const marks = findings.find(({ check }) => check === 'marks');
+    expect(marks?.detail === 'the dialect has none').toBe(hasNoMarks === true);
   });
 });
 
