@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type {
   AgentReader,
   ClientDialect,
@@ -94,37 +93,4 @@ export function openClient(
       return [...calls];
     },
   };
-}
-
-const EVENTS = [
-  'start',
-  'media',
-  'mark',
-  'dtmf',
-  'cleared',
-  'hold',
-  'transfer',
-  'transfer_status',
-  'standby',
-  'stop',
-];
-
-/** Gives the readers arbitrary text, bytes and JSON messages. */
-export function fuzz(read: (message: object | string) => unknown): void {
-  const message = fc.record({
-    event: fc.constantFrom(...EVENTS, 'unknown'),
-    start: fc.anything(),
-    media: fc.anything(),
-    mark: fc.anything(),
-    dtmf: fc.anything(),
-    hold: fc.anything(),
-    position: fc.anything(),
-    transfer: fc.anything(),
-    standby: fc.anything(),
-  });
-  const toText = (value: object) =>
-    JSON.stringify(value, (_key, field) => (typeof field === 'bigint' ? 0 : field));
-  fc.assert(fc.property(message, (value) => void read(toText(value))));
-  fc.assert(fc.property(fc.string(), (text) => void read(text)));
-  fc.assert(fc.property(fc.uint8Array(), (bytes) => void read(bytes)));
 }
