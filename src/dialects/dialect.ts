@@ -55,7 +55,10 @@ export interface BotProblem {
 
 /** What dialects of audio and of text turns have. */
 export interface DialectFacts {
-  /** For the API documentation, in Markdown: what the dialect carries and how it differs from others. */
+  /**
+   * For the API documentation, in Markdown: what the dialect carries and how it differs from others. It follows the dialect's
+   * name, so that it begins with a colon, or with a bracket before it.
+   */
   readonly description: string;
   /** WebSocket subprotocols: all are accepted, the first is offered. Absent where the protocol has none. */
   readonly subprotocols?: readonly string[];
@@ -88,7 +91,7 @@ export interface DialectServer {
   readonly endsByClose?: boolean;
   /**
    * Looks for the description of the stream. Called with each message until it returns a start; all messages, this one
-   * included, are then given to `read`.
+   * included, are then given to `read`. A start that the gateway wants answered is answered here.
    *
    * @returns Undefined while the message is not the start; a text with the reason for refusing the stream.
    */
@@ -98,7 +101,10 @@ export interface DialectServer {
   play(samples: Int16Array): void;
   mark(name: string): void;
   clear(): void;
-  /** A command without a message in the dialect is ignored; `hangup` then closes the connection. */
+  /**
+   * A command without a message in the dialect is ignored; `hangup` then closes the connection. After a message the gateway
+   * may close: the session does so 5 s later.
+   */
   command(command: CallCommand): void;
   setFailoverPrompts?(prompts: FailoverPrompts): void;
   caption?(caption: Caption): void;
@@ -143,10 +149,13 @@ export interface ClientRequest extends Pick<StreamRequest, 'target' | 'sampleRat
   readonly channels?: number;
 }
 
-/** Our gateway's end of a stream to an agent. Opening it sends what comes before the audio. */
+/**
+ * Our gateway's end of a stream to an agent. Opening it sends what comes before the audio; where the agent answers that first,
+ * audio is dropped until it has.
+ */
 export interface DialectClient extends AgentMessages {
   readonly sampleRateHz: SampleRateHz;
-  /** Whether the agent closes the connection after `stop`; otherwise we do. */
+  /** Whether the agent closes the connection after `stop`; otherwise we do. What it sends after `stop` is not read. */
   readonly agentClosesAfterStop: boolean;
   read(message: StreamMessage, agent: AgentReader): void;
   /** Tells the agent that the call has ended. */
