@@ -66,14 +66,9 @@ export const STT_PROVIDERS = {
   local: async (options) => (await import('./local/provider.ts')).createSpeechToText(options),
 } satisfies Vendors<'recognition', Factory<SpeechToTextOptions, Recognizer>>;
 
-/** Vendors that hear the whole stream. OpenAI's endpoint of {@link STT_PROVIDERS} takes an utterance at a time. */
-export const STREAMING_STT_PROVIDERS = {
-  openai: async (options) => (await import('./openai/provider.ts')).createStreamingSpeechToText(options),
-  deepgram: STT_PROVIDERS.deepgram,
-  assemblyai: STT_PROVIDERS.assemblyai,
-  soniox: STT_PROVIDERS.soniox,
-  custom: STT_PROVIDERS.custom,
-} satisfies Record<string, Factory<SpeechToTextOptions, StreamingSpeechToText>>;
+/** OpenAI's recognizer of the whole stream. Its endpoint of {@link STT_PROVIDERS} takes an utterance at a time. */
+export const openAiStreamingStt: Factory<SpeechToTextOptions, StreamingSpeechToText> = async (options) =>
+  (await import('./openai/provider.ts')).createStreamingSpeechToText(options);
 
 export const TTS_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createTextToSpeech(options),

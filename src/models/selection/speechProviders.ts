@@ -6,7 +6,7 @@ import type { RecognitionChoice, SynthesisChoice } from '../../agents/speech/spe
 import type { Clock } from '../../base/values/clock.ts';
 import type { TargetGuard } from '../../http/lookup.ts';
 import { type CredentialName, credentialName } from '../../vendors/credentials.ts';
-import { STREAMING_STT_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../../vendors/registry.ts';
+import { openAiStreamingStt, STT_PROVIDERS, TTS_PROVIDERS } from '../../vendors/registry.ts';
 import { countedRecognizer, countedSynthesizer } from '../countedSpeech.ts';
 import { type Breakers, createBreakers } from '../failover/circuitBreaker.ts';
 import type { Candidate, OnFallback } from '../failover/failover.ts';
@@ -218,7 +218,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
   ): Promise<Recognizer> {
     const { options } = this.#deps;
     const isRealtime = provider === 'openai' && own?.batch !== true;
-    const create = isRealtime ? STREAMING_STT_PROVIDERS.openai : STT_PROVIDERS[provider];
+    const create = isRealtime ? openAiStreamingStt : STT_PROVIDERS[provider];
     const { batch: _batch, ...vendorOptions } = own ?? {};
     return await create({ ...options(credentials), model, guard, options: own && vendorOptions });
   }

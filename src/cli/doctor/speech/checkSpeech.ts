@@ -11,9 +11,9 @@ import type { Credentials, ProviderOptions } from '../../../models/providerOptio
 import { createLocalTextToSpeech } from '../../../vendors/local/textToSpeech.ts';
 import {
   ENGINES,
+  openAiStreamingStt,
   RECOGNITION_PROVIDERS,
   type RecognitionProvider,
-  STREAMING_STT_PROVIDERS,
   STT_PROVIDERS,
   SYNTHESIS_PROVIDERS,
   type SynthesisProvider,
@@ -98,7 +98,7 @@ function recognitionTrial(
   const options = { ...vendorOptions(config, credentials, clock), model };
   // At the API of OpenAI alone a key without the endpoint of the settings is for agents, whose recognition is a session.
   const isForAgents = provider === 'openai' && config.STT_PROVIDER !== 'openai' && !credentials.baseUrl;
-  const create = isForAgents ? STREAMING_STT_PROVIDERS.openai : STT_PROVIDERS[provider];
+  const create = isForAgents ? openAiStreamingStt : STT_PROVIDERS[provider];
   return {
     name,
     prefix,
