@@ -4,6 +4,7 @@ import type { SpeechConfig } from '../../src/agents/speech/speechConfig.ts';
 import { table } from '../../src/cli/table.ts';
 import { concatenated } from '../../src/media/pcm16.ts';
 import { parseWav } from '../../src/media/wav.ts';
+import { VENDORS } from '../../src/vendors/registry.ts';
 import { HEARD, serveVendors } from '../models/support/vendorServer.ts';
 import { startBaresip } from '../sip/support/baresip.ts';
 import { requiresSipPeers } from '../support/skips.ts';
@@ -34,12 +35,13 @@ const PAIRS: readonly (readonly [
 ];
 
 const vendors = await serveVendors(KEY);
-const named = ['DEEPGRAM', 'ASSEMBLYAI', 'SONIOX', 'ELEVENLABS', 'CARTESIA', 'CUSTOM_STT', 'CUSTOM_TTS'];
+const services = Object.entries(VENDORS).flatMap(([name, vendor]) => ('service' in vendor ? [name] : []));
+const prefixes = [...services, 'custom_stt', 'custom_tts'].map((name) => name.toUpperCase());
 const installation = await phoneInstallation({
   ...Object.fromEntries(
-    named.flatMap((name) => [
-      [`${name}_API_KEY`, KEY],
-      [`${name}_BASE_URL`, vendors.url],
+    prefixes.flatMap((prefix) => [
+      [`${prefix}_API_KEY`, KEY],
+      [`${prefix}_BASE_URL`, vendors.url],
     ]),
   ),
   OPENAI_API_KEY: KEY,

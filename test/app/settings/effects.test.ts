@@ -12,7 +12,7 @@ import type { ThreadContext } from '../../../src/app/node/threadContext.ts';
 import { buildTracing } from '../../../src/app/node/tracing.ts';
 import { maxVoiceThreads } from '../../../src/app/roles/voice.ts';
 import { buildChat, buildSpeech, buildSpeechEngines } from '../../../src/app/services/providers.ts';
-import { loadConfig } from '../../../src/app/settings/config.ts';
+import { loadConfig, providerPrefix } from '../../../src/app/settings/config.ts';
 import { openVoiceActivity } from '../../../src/app/voice/voice.ts';
 import { systemClock } from '../../../src/base/values/clock.ts';
 import { startHousekeeping } from '../../../src/infra/postgres/housekeeping.ts';
@@ -22,6 +22,7 @@ import { takesWords } from '../../../src/models/ports/synthesizer.ts';
 import { ProjectCredentialCache } from '../../../src/models/selection/projectCredentialCache.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createSessionMetrics } from '../../../src/observability/metrics/sessions.ts';
+import { RECOGNITION_PROVIDERS, SYNTHESIS_PROVIDERS } from '../../../src/vendors/registry.ts';
 import { lineNoise } from '../../support/lineNoise.ts';
 import { listenOnLoopback, serveOnLoopback } from '../../support/loopbackServer.ts';
 import { saying, startScriptedUpstream } from '../../support/scriptedUpstream.ts';
@@ -153,16 +154,18 @@ async function startVendor() {
   return { seen, baseUrl: `http://127.0.0.1:${port}` };
 }
 
+function credentialsOf(variable: 'STT_PROVIDER' | 'TTS_PROVIDER', provider: string, baseUrl: string) {
+  const prefix = providerPrefix(variable, provider);
+  return { [`${prefix}_API_KEY`]: KEY, [`${prefix}_BASE_URL`]: baseUrl };
+}
+
 describe('Speech settings', () => {
-  test.each([
-    ['deepgram', { DEEPGRAM_API_KEY: KEY }, 'DEEPGRAM_BASE_URL'],
-    ['assemblyai', { ASSEMBLYAI_API_KEY: KEY }, 'ASSEMBLYAI_BASE_URL'],
-    ['soniox', { SONIOX_API_KEY: KEY }, 'SONIOX_BASE_URL'],
-    ['custom', { CUSTOM_STT_API_KEY: KEY }, 'CUSTOM_STT_BASE_URL'],
-  ])('name the recognizer %s, its key, address and model', async (provider, key, url) => {
+  const recognizers = RECOGNITION_PROVIDERS.filter((one) => one !== 'openai' && one !== 'local');
+  test.each(recognizers)('name the recognizer %s, its key, address and model', async (provider) => {
     const { seen, baseUrl } = await startVendor();
     const env = { STT_PROVIDER: provider, TTS_PROVIDER: 'local', STT_MODEL: 'nova-of-mine' };
-    const { speechToText } = await buildSpeech(contextOf({ ...env, ...key, [url]: baseUrl }), logger);
+    const credentials = credentialsOf('STT_PROVIDER', provider, baseUrl);
+    const { speechToText } = await buildSpeech(contextOf({ ...env, ...credentials }), logger);
     if (!isStreaming(speechToText)) throw new Error('it takes one utterance at a time');
     const connection = speechToText.connect({ sampleRateHz: 8000 }, () => undefined);
     onTestFinished(() => connection.close());
@@ -170,26 +173,28 @@ describe('Speech settings', () => {
     await vi.waitFor(() => expect(seen.join()).toContain('nova-of-mine'));
   });
 
-  test.each([
-    ['elevenlabs', { ELEVENLABS_API_KEY: KEY }, 'ELEVENLABS_BASE_URL'],
-    ['cartesia', { CARTESIA_API_KEY: KEY }, 'CARTESIA_BASE_URL'],
-    ['custom', { CUSTOM_TTS_API_KEY: KEY }, 'CUSTOM_TTS_BASE_URL'],
-  ])('name the voice of %s, its key, address and model', async (provider, key, url) => {
-    const { seen, baseUrl } = await startVendor();
-    const env = {
-      TTS_PROVIDER: provider,
-      STT_PROVIDER: 'local',
-      TTS_MODEL: 'model-of-mine',
-      TTS_VOICE: 'voice-of-mine',
-    };
-    const { textToSpeech } = await buildSpeech(contextOf({ ...env, ...key, [url]: baseUrl }), logger);
-    if (!takesWords(textToSpeech)) throw new Error('it takes whole texts');
-    const connection = textToSpeech.connect();
-    onTestFinished(() => connection.close());
-    connection.speak({}, () => undefined).write('Hello there. ');
-    for (const part of [KEY, 'model-of-mine', 'voice-of-mine'])
-      await vi.waitFor(() => expect(seen.join()).toContain(part));
-  });
+  // Deepgram's voices are its models.
+  const others = ['openai', 'local', 'deepgram'];
+  test.each(SYNTHESIS_PROVIDERS.filter((one) => !others.includes(one)))(
+    'name the voice of %s, its key, address and model',
+    async (provider) => {
+      const { seen, baseUrl } = await startVendor();
+      const env = {
+        TTS_PROVIDER: provider,
+        STT_PROVIDER: 'local',
+        TTS_MODEL: 'model-of-mine',
+        TTS_VOICE: 'voice-of-mine',
+      };
+      const credentials = credentialsOf('TTS_PROVIDER', provider, baseUrl);
+      const { textToSpeech } = await buildSpeech(contextOf({ ...env, ...credentials }), logger);
+      if (!takesWords(textToSpeech)) throw new Error('it takes whole texts');
+      const connection = textToSpeech.connect();
+      onTestFinished(() => connection.close());
+      connection.speak({}, () => undefined).write('Hello there. ');
+      for (const part of [KEY, 'model-of-mine', 'voice-of-mine'])
+        await vi.waitFor(() => expect(seen.join()).toContain(part));
+    },
+  );
 
   test.each([
     [{ STT_API_KEY: KEY, TTS_API_KEY: KEY }, KEY],

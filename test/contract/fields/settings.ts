@@ -1,9 +1,25 @@
+import { VENDORS } from '../../../src/vendors/registry.ts';
 import type { FieldTable } from './fieldTable.ts';
 
 /** One gateway with many settings. */
 const WHOLE = 'app/settings/gateway.integration.test.ts';
 /** The parts that read settings. */
 const BUILT = 'app/settings/effects.test.ts';
+
+const HEARS = `${BUILT} › name the recognizer %s, its key, address and model`;
+const SPEAKS = `${BUILT} › name the voice of %s, its key, address and model`;
+
+/** The rows of a vendor's key and address, which the test builds from the vendor's name. */
+function credentialRows(vendor: string, test: string): FieldTable['rows'] {
+  const names = ['_API_KEY', '_BASE_URL'];
+  return Object.fromEntries(names.map((as) => [`${vendor.toUpperCase()}${as}`, { test, as }]));
+}
+
+const vendorRows = Object.fromEntries(
+  Object.entries(VENDORS).flatMap(([name, vendor]) =>
+    'service' in vendor ? Object.entries(credentialRows(name, 'recognition' in vendor ? HEARS : SPEAKS)) : [],
+  ),
+);
 
 /** Each setting's test, which sets it and sees its effect. */
 export const SETTINGS_ROWS: FieldTable['rows'] = {
@@ -80,27 +96,16 @@ export const SETTINGS_ROWS: FieldTable['rows'] = {
   STT_BASE_URL: `${BUILT} › STT_ and TTS_BASE_URL name servers like OpenAI’s for speech alone, with the key of %j`,
   TTS_API_KEY: `${BUILT} › STT_ and TTS_BASE_URL name servers like OpenAI’s for speech alone, with the key of %j`,
   TTS_BASE_URL: `${BUILT} › STT_ and TTS_BASE_URL name servers like OpenAI’s for speech alone, with the key of %j`,
-  STT_MODEL: `${BUILT} › name the recognizer %s, its key, address and model`,
+  STT_MODEL: HEARS,
+  ...credentialRows('custom_stt', HEARS),
+  ...credentialRows('custom_tts', SPEAKS),
+  ...vendorRows,
   ANTHROPIC_API_KEY: 'app/settings/effects.test.ts › give an endpoint its key and its address: %j',
   ANTHROPIC_BASE_URL: 'app/settings/effects.test.ts › give an endpoint its key and its address: %j',
   GOOGLE_API_KEY: 'app/settings/effects.test.ts › give an endpoint its key and its address: %j',
   GOOGLE_BASE_URL: 'app/settings/effects.test.ts › give an endpoint its key and its address: %j',
-  DEEPGRAM_API_KEY: `${BUILT} › name the recognizer %s, its key, address and model`,
-  DEEPGRAM_BASE_URL: `${BUILT} › name the recognizer %s, its key, address and model`,
-  ASSEMBLYAI_API_KEY: `${BUILT} › name the recognizer %s, its key, address and model`,
-  ASSEMBLYAI_BASE_URL: `${BUILT} › name the recognizer %s, its key, address and model`,
-  SONIOX_API_KEY: `${BUILT} › name the recognizer %s, its key, address and model`,
-  SONIOX_BASE_URL: `${BUILT} › name the recognizer %s, its key, address and model`,
-  CUSTOM_STT_API_KEY: `${BUILT} › name the recognizer %s, its key, address and model`,
-  CUSTOM_STT_BASE_URL: `${BUILT} › name the recognizer %s, its key, address and model`,
-  TTS_MODEL: `${BUILT} › name the voice of %s, its key, address and model`,
-  TTS_VOICE: `${BUILT} › name the voice of %s, its key, address and model`,
-  ELEVENLABS_API_KEY: `${BUILT} › name the voice of %s, its key, address and model`,
-  ELEVENLABS_BASE_URL: `${BUILT} › name the voice of %s, its key, address and model`,
-  CARTESIA_API_KEY: `${BUILT} › name the voice of %s, its key, address and model`,
-  CARTESIA_BASE_URL: `${BUILT} › name the voice of %s, its key, address and model`,
-  CUSTOM_TTS_API_KEY: `${BUILT} › name the voice of %s, its key, address and model`,
-  CUSTOM_TTS_BASE_URL: `${BUILT} › name the voice of %s, its key, address and model`,
+  TTS_MODEL: SPEAKS,
+  TTS_VOICE: SPEAKS,
   CUSTOM_S2S_API_KEY: `${BUILT} › CUSTOM_S2S settings name the server, and its key`,
   CUSTOM_S2S_BASE_URL: `${BUILT} › CUSTOM_S2S settings name the server, and its key`,
   OTEL_EXPORTER_OTLP_ENDPOINT: `${BUILT} › OpenTelemetry settings name the collector, its headers, the service and the ratio`,

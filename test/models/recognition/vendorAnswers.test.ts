@@ -6,12 +6,18 @@ import { createDial } from '../../../src/models/sockets/dial.ts';
 import { createDeepgramSpeechToText } from '../../../src/vendors/deepgram/speechToText.ts';
 import { createOpenAiRealtimeSpeechToText } from '../../../src/vendors/openai/realtimeSpeechToText.ts';
 import { RECOGNITION_VENDORS } from '../support/recognitionVendors.ts';
-import { startRecognitionServer } from '../support/scriptedRecognitionServer.ts';
+import {
+  type ScriptedRecognitionServer,
+  startRecognitionServer,
+} from '../support/scriptedRecognitionServer.ts';
 
 async function rig(title: string, options: unknown = {}, language?: string | readonly string[]) {
   const vendor = RECOGNITION_VENDORS.find((each) => each.title === title);
   if (!vendor) throw new Error(`no vendor ${title}`);
-  const server = await startRecognitionServer(vendor.isAudio ? { isAudio: vendor.isAudio } : {});
+  const server = await startRecognitionServer({
+    ...(vendor.isAudio ? { isAudio: vendor.isAudio } : {}),
+    onOpen: () => server.send(...vendor.greeting),
+  });
   const deps = { apiKey: 'secret-key', dial: createDial(undefined), clock: systemClock, options };
   const recognizer = vendor.create({ ...deps, baseUrl: server.baseUrl });
   const events: RecognitionEvent[] = [];
@@ -22,6 +28,12 @@ async function rig(title: string, options: unknown = {}, language?: string | rea
   await expect.poll(() => events.length).toBe(1);
   for (let n = 0; n < 50; n++) connection.push(new Int16Array(160));
   return { server, connection, events };
+}
+
+/** The address, and the first message, that configure the session. */
+async function configurationOf(server: ScriptedRecognitionServer): Promise<string> {
+  await expect.poll(() => server.audio.length).toBeGreaterThan(0);
+  return `${server.requests[0]?.url} ${JSON.stringify(server.messages[0])}`;
 }
 
 const silence = (endSeconds: number) => ({
@@ -119,6 +131,7 @@ test.each([
   ['deepgram flux', ['en', 'es-MX', 'es'], 'model=flux-general-multi', 'language_hint=en&language_hint=es'],
   ['deepgram nova', ['en', 'es'], 'language=multi', ''],
   ['assemblyai', ['en', 'es'], 'speech_model=universal-streaming-multilingual', 'language_detection=true'],
+  ['soniox', ['en', 'zh-TW', 'en-GB'], '"language_hints":["en","zh"]'],
   ['assemblyai', 'zh-TW', 'speech_model=universal-3-6-pro', 'language_codes=%5B%22zh%22%5D'],
   [
     'assemblyai',
@@ -128,7 +141,8 @@ test.each([
   ],
 ])('%s hears the language %s with %s %s', async (title, language, ...parts) => {
   const { server } = await rig(title, {}, language);
-  for (const part of parts) expect(server.requests[0]?.url).toContain(part);
+  const configuration = await configurationOf(server);
+  for (const part of parts) expect(configuration).toContain(part);
 });
 
 test.each([
@@ -198,9 +212,10 @@ test.each([
     { mode: 'min_latency', voice_focus: 'far-field', domain: 'medical-v1' },
     'voice_focus=far-field',
   ],
+  ['soniox', { endpoint_sensitivity: 0.5, max_endpoint_delay_ms: 900 }, '"max_endpoint_delay_ms":900'],
 ])('%s takes its options %j', async (title, options, part) => {
   const { server } = await rig(title, options);
-  expect(decodeURIComponent(server.requests[0]?.url ?? '')).toContain(part);
+  expect(decodeURIComponent(await configurationOf(server))).toContain(part);
 });
 
 test.each([

@@ -163,7 +163,7 @@ test.each(
   RECOGNITION_PROTOCOLS.flatMap((vendor) =>
     vendor.finalize ? [[vendor.title, vendor, vendor.finalize] as const] : [],
   ),
-)('%s answers a request for the final words', async (_title, vendor, { message, answer, text }) => {
+)('%s answers a request for the final words', async (_title, vendor, { message, answers, text }) => {
   const { server, connection, events, push, until } = await rig(vendor);
   await until('connected');
   push(10);
@@ -171,7 +171,7 @@ test.each(
   await until('interim');
   expect(connection.finalize()).toBe(true);
   await expect.poll(() => server.messages).toContainEqual(message);
-  server.send(answer);
+  server.send(...answers);
   await until('final');
   expect(events.find(({ type }) => type === 'final')).toMatchObject({ transcript: { text } });
 });

@@ -29,8 +29,12 @@ export interface RecognitionVendor {
   readonly events: readonly string[];
   /** The first words of a turn, with nothing after them. */
   readonly firstWords: unknown;
-  /** The message that asks for the final words, and the answer; absent for a protocol without one. */
-  readonly finalize?: { readonly message: unknown; readonly answer: unknown; readonly text: string };
+  /** The message that asks for the final words, and its answers; absent for a protocol without one. */
+  readonly finalize?: {
+    readonly message: unknown;
+    readonly answers: readonly unknown[];
+    readonly text: string;
+  };
   readonly keepAlive?: unknown;
   /** When the vendor ends a session; absent for never. */
   readonly sessionEndsMs?: number;
@@ -93,7 +97,7 @@ const flux: RecognitionVendor = {
   firstWords: turnInfo('StartOfTurn', 'hello'),
   finalize: {
     message: { type: 'ForceEndTurn' },
-    answer: { ...turnInfo('EndOfTurn', 'hello there'), trigger: 'manual' },
+    answers: [{ ...turnInfo('EndOfTurn', 'hello there'), trigger: 'manual' }],
     text: 'hello there',
   },
   goodbye: { type: 'CloseStream' },
@@ -153,7 +157,7 @@ const nova: RecognitionVendor = {
   firstWords: results('hello', false),
   finalize: {
     message: { type: 'Finalize' },
-    answer: results('hello there', true, { from_finalize: true }),
+    answers: [results('hello there', true, { from_finalize: true })],
     text: 'hello there',
   },
   keepAlive: { type: 'KeepAlive' },
@@ -212,7 +216,7 @@ const assemblyai: RecognitionVendor = {
   firstWords: aaiTurn('', ['hello']),
   finalize: {
     message: { type: 'ForceEndpoint' },
-    answer: aaiTurn('hello there', [], { end_of_turn: true }),
+    answers: [aaiTurn('hello there', [], { end_of_turn: true })],
     text: 'hello there',
   },
   goodbye: { type: 'Terminate' },
@@ -256,7 +260,7 @@ const soniox: RecognitionVendor = {
   firstWords: told(token('hel', false, 0), token('lo', false, 100)),
   finalize: {
     message: { type: 'finalize' },
-    answer: told(token('hello', true, 0), token(' there', true, 200), token('<fin>', true, 300)),
+    answers: [told(token('hello', true, 0), token(' there', true, 200), token('<fin>', true, 300))],
     text: 'hello there',
   },
   keepAlive: { type: 'keepalive' },
@@ -306,7 +310,7 @@ const openai: RecognitionVendor = {
   firstWords: delta('hello'),
   finalize: {
     message: { type: 'input_audio_buffer.commit' },
-    answer: completed('hello there'),
+    answers: [completed('hello there')],
     text: 'hello there',
   },
   sessionEndsMs: 3_600_000,

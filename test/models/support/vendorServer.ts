@@ -84,7 +84,7 @@ const CUSTOM: Hearing = {
     { type: 'final', text: HEARD },
     { type: 'end_of_turn', eager: false },
   ],
-  finalize: { message: { type: 'stop' }, answer: { type: 'final', text: HEARD }, text: HEARD },
+  finalize: { message: { type: 'stop' }, answers: [{ type: 'final', text: HEARD }], text: HEARD },
 };
 
 /** The first words come with the first sound, all others with the silence after the last one. */
@@ -111,7 +111,7 @@ function hear(socket: WebSocket, { greeting, turn, isAudio, finalize }: Hearing)
     else if (hasBegun && finalize && JSON.stringify(message) === JSON.stringify(finalize.message)) {
       clearTimeout(end);
       hasBegun = false;
-      tell(finalize.answer);
+      for (const answer of finalize.answers) tell(answer);
     }
   });
   socket.on('close', () => clearTimeout(end));
