@@ -4,7 +4,7 @@ import type { ModelError } from './modelError.ts';
 export interface StreamingSpeechToText {
   /** The name in logs and metrics, such as `deepgram`. */
   readonly name: string;
-  /** True when the recognizer always sends `eager_end`, `turn_resumed` and `end_of_turn`. */
+  /** True when every turn ends with `end_of_turn`, before which `eager_end` and `turn_resumed` may come. */
   readonly detectsTurns: boolean;
   /** A connection is to be replaced from this age on, before the vendor ends it. Default: never. */
   readonly maxAgeMs?: number | undefined;

@@ -20,11 +20,11 @@ export interface RecognitionModel {
 }
 
 export interface RecognitionVendor {
-  /** The models of calls whose agent and installation name none. Default: told by no one. */
+  /** The default models, which the description of the setting `STT_MODEL` lists. Default: none are listed. */
   readonly models?: readonly string[];
   /** The schema of `options`: any other is refused, since the vendor would ignore it, or refuse each call. */
   options(choice: RecognitionModel): z.ZodType;
-  /** The languages that the model hears when these are spoken, as published. Default: any. */
+  /** The BCP 47 codes of what the model hears when these tags are spoken, as published. Default: any. */
   languages?(model: string | undefined, tags: readonly string[]): ReadonlySet<string> | undefined;
   /** Default: true. */
   takesKeyterms?(choice: RecognitionModel): boolean;

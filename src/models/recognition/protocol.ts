@@ -16,7 +16,7 @@ export interface RecognitionProtocol {
   readonly detectsTurns: boolean;
   /** The rate that the audio is sent at. */
   sampleRateHz(wanted: number): 8000 | 16000 | 24000;
-  /** Samples in one audio message; more than a frame where the vendor wants it. */
+  /** The length of one audio message; more than a frame where the vendor wants it. */
   readonly chunkMs: number;
   /** A shorter message is refused: the rest before a request waits for more audio. Default: none. */
   readonly minChunkMs?: number;
@@ -37,7 +37,7 @@ export type ProtocolOptions = RecognitionConnectionOptions;
 /** A connection's messages, and the audio that it has recognized. */
 export interface ProtocolConnection {
   readonly target: WebSocketTarget;
-  /** The first message of the connection. */
+  /** The first message of the connection. Audio follows it at once, without an answer. */
   readonly greeting?: string;
   encode(samples: Int16Array): string | Uint8Array;
   /** Asks for the final transcript; undefined when the vendor cannot be asked. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/app/settings/config.ts';
 import { systemClock } from '../../../src/base/values/clock.ts';
 import { checkSpeech } from '../../../src/cli/doctor/speech/checkSpeech.ts';
+import { RECOGNITION_PROVIDERS, SYNTHESIS_PROVIDERS } from '../../../src/vendors/registry.ts';
 import { tone } from '../../media/support/signals.ts';
 import { HEARD, serveVendors, type VendorServer } from '../../models/support/vendorServer.ts';
 
@@ -25,23 +26,25 @@ const examples = [
 ];
 
 test('The guide has a .env for every vendor', () => {
-  expect(examples.map(([, vendor]) => vendor)).toEqual([
-    'Deepgram',
-    'AssemblyAI',
-    'Soniox',
-    'OpenAI',
-    'Speaches',
-    'Kokoro-FastAPI',
-    'LocalAI',
-    'OpenAI Realtime',
-    'Gemini Live',
-    'A speech-to-speech server of your own',
-    'A recognizer of your own',
-    'ElevenLabs',
-    'Cartesia',
-    'Deepgram Aura',
-    'A voice of your own',
+  const given = examples.map(([, , , lines]) => lines).join('');
+  const selected = [
+    ...RECOGNITION_PROVIDERS.map((name) => `STT_PROVIDER=${name}\n`),
+    ...SYNTHESIS_PROVIDERS.map((name) => `TTS_PROVIDER=${name}\n`),
+  ];
+  expect(selected.filter((line) => !given.includes(line))).toEqual([
+    'STT_PROVIDER=local\n',
+    'TTS_PROVIDER=local\n',
   ]);
+  expect(examples.map(([, vendor]) => vendor)).toEqual(
+    expect.arrayContaining([
+      'Speaches',
+      'Kokoro-FastAPI',
+      'LocalAI',
+      'OpenAI Realtime',
+      'Gemini Live',
+      'A speech-to-speech server of your own',
+    ]),
+  );
 });
 
 test.concurrent.each(examples.map(([, vendor = '', , lines = '']) => [vendor, lines] as const))(
