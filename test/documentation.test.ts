@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
+import { LIVE_EVENT_TYPES } from '../src/events/liveEvent.ts';
+
 const ROOT = path.resolve(import.meta.dirname, '..');
 const pagesIn = (folder: string, recursive = true) =>
   readdirSync(path.join(ROOT, folder), { recursive, encoding: 'utf8' })
@@ -68,6 +70,17 @@ test('The index of the documentation links every page', () => {
   const index = read('docs/README.md');
   const pages = pagesIn('docs').map((page) => path.relative('docs', page));
   expect(pages.filter((page) => page !== 'README.md' && !index.includes(`(${page})`))).toEqual([]);
+});
+
+test('The guide to live events has a row for each type', () => {
+  const cells = [...read('docs/guides/events.md').matchAll(/^\| (`.+?`) \|/gm)].map(([, cell = '']) => cell);
+  const types = cells.flatMap((cell) => {
+    const names = [...cell.matchAll(/`([\w.]+)`/g)].map(([, name = '']) => name);
+    // The first name of a row has the subject of those that follow.
+    const [subject] = names[0]?.split('.') ?? [];
+    return names.map((name) => (name.includes('.') ? name : `${subject}.${name}`));
+  });
+  expect(types.sort()).toEqual([...LIVE_EVENT_TYPES].sort());
 });
 
 test('The glossary has each term once', () => {
