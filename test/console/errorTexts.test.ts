@@ -145,7 +145,7 @@ const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
 test.each(Object.entries(CODES_BY_KIND))('Each code of %s has a text in both languages', (kind, codes) => {
   for (const kinds of [CODE_TEXTS_EN, CODE_TEXTS_ZH]) {
     const texts = kinds[kind as keyof typeof CODES_BY_KIND];
-    expect(Object.keys(texts).sort()).toEqual([...codes].sort());
+    expect(Object.keys(texts).sort(), `${kind} in console/src/codes/`).toEqual([...codes].sort());
     expect(new Set(Object.values(texts)).size).toBe(codes.length);
   }
 });

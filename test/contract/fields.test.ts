@@ -48,13 +48,15 @@ test('Every request body and every webhook has a table', () => {
   const open = [...fieldsOf].flatMap(([place, fields]) =>
     [...fields].filter((field) => prefixOf(place, field) === undefined).map((field) => `${place} ${field}`),
   );
-  expect(open).toEqual([]);
+  expect(open, 'in no table of test/contract/fields/').toEqual([]);
 });
 
 test.each(TABLES.map((table) => [table.name, table] as const))('Every field of %s has a row', (_, table) => {
   const fields = fieldsIn(table);
-  expect([...fields].filter((field) => !Object.hasOwn(table.rows, field))).toEqual([]);
-  expect(Object.keys(table.rows).filter((field) => !fields.has(field))).toEqual([]);
+  const missing = [...fields].filter((field) => !Object.hasOwn(table.rows, field));
+  expect(missing, 'without a row in test/contract/fields/').toEqual([]);
+  const unknown = Object.keys(table.rows).filter((field) => !fields.has(field));
+  expect(unknown, 'rows of test/contract/fields/ without a field').toEqual([]);
 });
 
 test.each(TABLES.map((table) => [table.name, table] as const))(
