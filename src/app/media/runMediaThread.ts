@@ -4,10 +4,10 @@ import { startThread } from '../../base/threads/thread.ts';
 import { systemClock } from '../../base/values/clock.ts';
 import type { ConnectStream } from '../../media/agentStream/streamClient.ts';
 import { createCodecRegistry } from '../../media/codecs/registry.ts';
-import { rehearseCall } from '../../media/engine/rehearsal.ts';
 import { sleepAfterCollections } from '../../media/engine/sleepAfterCollections.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
 import { ThreadServer } from '../../media/engine/threadServer.ts';
+import { warmUp } from '../../media/engine/warmUp.ts';
 import { RecordingWriter } from '../../media/recording/recordingWriter.ts';
 import type { SupervisorGate } from '../../media/supervision/supervisorStream.ts';
 import { createThreadSleep, type ThreadSleep } from '../../media/ticker/ticker.ts';
@@ -35,7 +35,7 @@ export async function runMediaThread({ raisePriority, ...setup }: MediaThreadSet
     startThread(new URL('./recordingThread.ts', import.meta.url), { name: 'recordings' }),
   );
   const codecs = createCodecRegistry();
-  await rehearseCall(codecs);
+  await warmUp(codecs);
   const hasPriority = raisePriority();
   if (hasPriority) {
     sleepAfterCollections({ sleep: createThreadSleep().sleep, nowMs: () => systemClock.monotonicMs() });

@@ -29,7 +29,7 @@ const ANSWER_PEAK = 8000;
  *
  * @returns The report of that call.
  */
-export async function rehearseCall(codecs: CodecRegistry): Promise<MediaReport> {
+export async function warmUp(codecs: CodecRegistry): Promise<MediaReport> {
   const clock = new ManualClock();
   const audio = await openCallAudio(
     {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createCodecRegistry } from '../../../src/media/codecs/registry.ts';
-import { rehearseCall } from '../../../src/media/engine/rehearsal.ts';
+import { warmUp } from '../../../src/media/engine/warmUp.ts';
 
-test('The rehearsed call sends, hears and records a minute and a half, and loses nothing', async () => {
-  const { packetsSent, quality, counters, recording } = await rehearseCall(createCodecRegistry());
+test('The warm-up call sends, hears and records a minute and a half, and loses nothing', async () => {
+  const { packetsSent, quality, counters, recording } = await warmUp(createCodecRegistry());
   expect(packetsSent).toBe(4500);
   // The first packet of a source is not counted before the second.
   expect(quality).toMatchObject({ packetsReceived: 4499, packetsLost: 0 });
