@@ -1,3 +1,4 @@
+import { sleep } from '../base/async/sleep.ts';
 import type { Clock } from '../base/values/clock.ts';
 import { type EventFeed, type FeedListener, type StreamedEvent, streamedEvent } from './eventFeed.ts';
 import { compareEventIds, placeOf } from './eventId.ts';
@@ -130,7 +131,7 @@ export class LiveStream implements FeedListener {
     this.#hasMissed = false;
     const page = await feed.after(this.#projectId, this.#place, PAGE).catch(() => undefined);
     if (!page) {
-      await new Promise<void>((resolve) => clock.setTimer(resolve, RETRY_MS));
+      await sleep(clock, RETRY_MS);
       return false;
     }
     for (const logged of page) {

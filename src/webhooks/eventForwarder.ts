@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { sleep } from '../base/async/sleep.ts';
 import { isUnavailable } from '../base/errors.ts';
 import type { Clock } from '../base/values/clock.ts';
 import type { MakeId } from '../base/values/ids.ts';
@@ -71,7 +72,7 @@ export class EventForwarder {
       if (isStored) this.#waiting.splice(0, batch.length);
       else if (this.#isClosed) break;
       const pauseMs = isStored ? PAUSE_MS : RETRY_MS;
-      if (!this.#isClosed) await new Promise<void>((resolve) => clock.setTimer(resolve, pauseMs));
+      if (!this.#isClosed) await sleep(clock, pauseMs);
     }
     this.#storing = undefined;
   }

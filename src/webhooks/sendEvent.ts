@@ -1,3 +1,4 @@
+import { sleep } from '../base/async/sleep.ts';
 import { CallwayError } from '../base/errors.ts';
 import { noopTracer, type Tracer } from '../base/tracing.ts';
 import type { Clock } from '../base/values/clock.ts';
@@ -178,7 +179,7 @@ async function untilStored(
       const isLate = clock.monotonicMs() - requestedMs > SENDER_LEASE_MS;
       if (!isAway || isLate || signal.aborted) throw error;
       if (attempt === 1) onError(error, 'result of a webhook not stored, retrying');
-      await new Promise<void>((resolve) => clock.setTimer(resolve, STORE_RETRY_MS));
+      await sleep(clock, STORE_RETRY_MS);
     }
   }
 }

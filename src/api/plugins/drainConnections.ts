@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 
+import { sleep } from '../../base/async/sleep.ts';
 import type { Clock } from '../../base/values/clock.ts';
 
 /** A busy connection carries a response within this time, which tells its client to close it. */
@@ -15,7 +16,7 @@ const POLL_INTERVAL_MS = 25;
 export async function drainConnections(server: Server, clock: Clock): Promise<void> {
   const deadlineMs = clock.monotonicMs() + MAX_WAIT_MS;
   while (clock.monotonicMs() < deadlineMs && (await countConnections(server)) > 0) {
-    await new Promise<void>((resolve) => clock.setTimer(resolve, POLL_INTERVAL_MS));
+    await sleep(clock, POLL_INTERVAL_MS);
   }
 }
 

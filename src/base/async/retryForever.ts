@@ -1,4 +1,5 @@
 import type { Clock } from '../values/clock.ts';
+import { sleep } from './sleep.ts';
 
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 15_000;
@@ -18,7 +19,7 @@ export async function retryForever<Result>(
       return await work();
     } catch (error) {
       onError(error);
-      await new Promise<void>((resolve) => clock.setTimer(resolve, delayMs));
+      await sleep(clock, delayMs);
     }
   }
 }

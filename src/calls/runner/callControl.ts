@@ -1,5 +1,6 @@
 import { type GivenTargets, type TransferOptions, transferOrder } from '../../agents/transferOptions.ts';
 import { allowedTarget, type TransferTarget } from '../../agents/transferTarget.ts';
+import { sleep } from '../../base/async/sleep.ts';
 import { CallwayError, invalid, isUnavailable, notFound } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
@@ -210,7 +211,7 @@ export class CallControl {
     const untilMs = clock.monotonicMs() + timeoutMs;
     let current: Call | undefined = call;
     while (current && !isReached(current) && clock.monotonicMs() < untilMs) {
-      await new Promise<void>((resolve) => clock.setTimer(resolve, POLL_MS));
+      await sleep(clock, POLL_MS);
       current = await calls.find(call.projectId, call.id);
     }
     return current;

@@ -1,5 +1,6 @@
 import type { HoldMusicChoice } from '../../agents/transferOptions.ts';
 import { allowedTarget, type TransferTarget } from '../../agents/transferTarget.ts';
+import { sleep } from '../../base/async/sleep.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { normalizeNumber } from '../../base/values/e164.ts';
 import type { StreamParty } from '../../conversation/streams/audioStream.ts';
@@ -149,7 +150,7 @@ export class CallParties {
       const waitMs = await channel.moveTo(trunk);
       if (waitMs === 0) return true;
       if (waitMs > MAX_WAIT_MS || waits === MAX_WAITS) return false;
-      await new Promise<void>((resolve) => this.#deps.clock.setTimer(resolve, waitMs));
+      await sleep(this.#deps.clock, waitMs);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { isNone, type UsageTally } from '../../agents/cost/usage.ts';
+import { sleep } from '../../base/async/sleep.ts';
 import { isUnavailable } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { HeardSpeech, HistoryStore } from '../../engine/history/historyStore.ts';
@@ -74,7 +75,7 @@ export class SessionHistory {
       } catch (error) {
         onError(error, 'session history write failed');
         if (!isUnavailable(error)) return;
-        await new Promise<void>((resolve) => clock.setTimer(resolve, RETRY_MS));
+        await sleep(clock, RETRY_MS);
       }
     }
   }

@@ -1,3 +1,4 @@
+import { sleep } from '../../base/async/sleep.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import { isUnavailable, unavailable } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
@@ -218,7 +219,7 @@ export class WriteBehind implements TurnStore {
         if (isUnavailable(error)) {
           if (first.kind === 'turn') first.saving = undefined;
           if (this.#isClosed) return;
-          await new Promise<void>((resolve) => clock.setTimer(resolve, RETRY_MS));
+          await sleep(clock, RETRY_MS);
           continue;
         }
         onError(error, 'pending turn not stored');

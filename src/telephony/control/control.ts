@@ -1,5 +1,6 @@
 import { SipParseError } from '../../../sip/message/errors.ts';
 import type { SipRequest } from '../../../sip/message/message.ts';
+import { sleep } from '../../base/async/sleep.ts';
 import { createEmitter, type Emitter, type EventSource } from '../../base/emitter.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
@@ -106,9 +107,8 @@ class DrachtioControl implements SipControl {
   #queue: { readonly request: OutgoingRequest; readonly expiresMs: number }[] = [];
   #connection: ControlConnection | undefined;
   #running: Promise<void> = Promise.resolve();
-  #isClosed = false;
+  readonly #closing = new AbortController();
   #failures = 0;
-  #wake: () => void = () => undefined;
 
   constructor(options: ControlOptions) {
     this.#options = options;
@@ -146,19 +146,20 @@ class DrachtioControl implements SipControl {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#connection?.close();
-    this.#wake();
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    while (!this.#isClosed) {
+    const { backoff = DEFAULT_BACKOFF, clock, random } = this.#options;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
       const reason = await this.#connectOnce();
-      if (this.#isClosed) return;
+      if (signal.aborted) return;
       this.#failures += 1;
       if (this.#failures === 1) this.events.emit('disconnected', { reason });
-      await this.#waitBeforeRetry();
+      await sleep(clock, backoffMs(backoff, this.#failures, random()), signal).catch(() => undefined);
     }
   }
 
@@ -175,7 +176,7 @@ class DrachtioControl implements SipControl {
     };
     try {
       const connection = await ControlConnection.open(server, tag, hooks, clock);
-      if (this.#isClosed) connection.close();
+      if (this.#closing.signal.aborted) connection.close();
       this.#connection = connection;
       this.#failures = 0;
       const { endpoints, version } = connection;
@@ -187,17 +188,6 @@ class DrachtioControl implements SipControl {
     } finally {
       this.#connection = undefined;
     }
-  }
-
-  #waitBeforeRetry(): Promise<void> {
-    const { backoff = DEFAULT_BACKOFF, clock, random } = this.#options;
-    return new Promise((resolve) => {
-      const timer = clock.setTimer(resolve, backoffMs(backoff, this.#failures, random()));
-      this.#wake = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
   }
 
   #sendQueued(): void {

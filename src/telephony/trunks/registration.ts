@@ -1,5 +1,6 @@
 import { unquote } from '../../../sip/message/grammar.ts';
 import type { SipResponse } from '../../../sip/message/message.ts';
+import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock, Timer } from '../../base/values/clock.ts';
 import { DEFAULT_SIP_PORT, type Trunk } from '../../calls/trunks/trunk.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
@@ -150,10 +151,7 @@ export class TrunkRegistration {
     this.#timer?.cancel();
     this.#stopListening();
     if (!this.#mayBeRegistered || !control.isConnected) return;
-    await Promise.race([
-      this.#send(0).catch(() => undefined),
-      new Promise<void>((resolve) => clock.setTimer(resolve, UNREGISTER_TIMEOUT_MS)),
-    ]);
+    await withTimeout(clock, this.#send(0), UNREGISTER_TIMEOUT_MS);
   }
 
   /** Sends REGISTER and answers challenges. */

@@ -42,3 +42,10 @@ test('sleep sets no timer when its signal is already aborted', async () => {
   expect(outcomes).toEqual(['gone']);
   expect(clock.pendingTimers()).toBe(0);
 });
+
+test('sleep without a signal resolves after the delay', async () => {
+  const clock = createSimulatedClock();
+  const sleeping = sleep(clock, 100);
+  clock.advance(100);
+  await expect(sleeping).resolves.toBeUndefined();
+});

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../../../base/async/sleep.ts';
 import { CallwayError } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/values/clock.ts';
 import type { HeldLock, SessionLock } from '../../../engine/session/sessionLock.ts';
@@ -90,7 +90,7 @@ export function redisSessionLock(redis: RedisConnection, clock: Clock): SessionL
           await orUnavailable(redis.client.zrem(`${name}:queue`, token));
           throw busy();
         }
-        await delay(pauseMs);
+        await sleep(clock, pauseMs);
         pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MS);
       }
     },
