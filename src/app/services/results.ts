@@ -7,14 +7,12 @@ import {
   analyzeAgain,
   requireAnalyzing,
 } from '../../results/analysis/analyzeAgain.ts';
-import { judgeRollout } from '../../results/rollouts/judgeRollout.ts';
+import { rolloutWork } from '../../results/rollouts/judgeRollout.ts';
 import type { NodeContext } from '../node/node.ts';
 import { announcer, startWork } from './work.ts';
 
 /** A request is not ended: the models have a limit of their own. */
 const NEVER = new AbortController().signal;
-/** Rollouts that a node judges at once. */
-const JUDGED_AT_ONCE = 2;
 
 /** Makes analyses anew. Nodes of the role `worker` also work on analysis jobs, judge rollouts and evaluate alerts. */
 export function buildResults(node: NodeContext, models: ModelChoice) {
@@ -26,12 +24,7 @@ export function buildResults(node: NodeContext, models: ModelChoice) {
   const jobs = analysisWork(deps, work.analyses);
   if (config.ROLES.includes('worker')) {
     startWork(node, jobs);
-    startWork(node, {
-      name: 'rollouts',
-      rows: work.rollouts,
-      run: (claimed) => judgeRollout({ stores, transaction, insights, liveEvents, clock }, claimed),
-      maxRunning: JUDGED_AT_ONCE,
-    });
+    startWork(node, rolloutWork({ stores, transaction, insights, liveEvents, clock }, work.rollouts));
     startWork(node, alertWork({ alerts, insights, liveEvents, clock }, work.alerts));
   }
   return {

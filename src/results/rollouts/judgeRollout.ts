@@ -4,14 +4,17 @@ import { finishRollout } from '../../agents/releases/rollouts.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { LiveEventType } from '../../events/liveEvent.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
-import type { Again, ClaimedWork } from '../../work/work.ts';
+import type { Again, ClaimedWork, LeasedWork } from '../../work/work.ts';
+import type { WorkKind } from '../../work/worker.ts';
 import type { InsightStore } from '../insights/insightStore.ts';
 import { type Judgement, judgeArms } from './arms.ts';
 
 /** A rollout is judged at least once a minute. */
 const JUDGED_EVERY_MS = 20_000;
+/** Rollouts that a node judges at once. */
+const MAX_RUNNING = 2;
 
-export interface JudgeDeps {
+interface JudgeDeps {
   readonly stores: ReleaseStores;
   readonly transaction: <Result>(work: (stores: ReleaseStores) => Promise<Result>) => Promise<Result>;
   readonly insights: InsightStore;
@@ -20,6 +23,11 @@ export interface JudgeDeps {
 }
 
 type RolloutEventType = Extract<LiveEventType, `rollout.${string}`>;
+
+/** The judging of rollouts, as a kind of work. */
+export function rolloutWork(deps: JudgeDeps, rows: LeasedWork): WorkKind {
+  return { name: 'rollouts', rows, run: (work) => judgeRollout(deps, work), maxRunning: MAX_RUNNING };
+}
 
 /** Judges a running rollout and publishes its change. @returns When to judge it again; undefined at its end. */
 export async function judgeRollout(deps: JudgeDeps, { id }: ClaimedWork): Promise<Again | undefined> {
