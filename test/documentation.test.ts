@@ -99,9 +99,9 @@ test('The glossary has each term once', () => {
 
 describe('The life of a call and of a chat turn', () => {
   test.each([
-    ['From the route to the INVITE', 25],
-    ['From the answer to the agent’s first packet', 60],
-    ['The life of a chat turn', 20],
+    ['From the route to the INVITE', 31],
+    ['From the answer to the agent’s first packet', 68],
+    ['The life of a chat turn', 30],
   ])('%s takes at most %i files, numbered in order', (title, most) => {
     const page = read('docs/architecture.md').replaceAll("agent's", 'agent’s');
     const table =
