@@ -11,6 +11,7 @@ import { idempotent } from './idempotency.ts';
 import type { Access } from './plugins/accessControl.ts';
 import type { App, HttpDeps, Stores } from './ports.ts';
 import { about, type ErrorStatus, errors, listOf, listResponse, noContent, pageQuery } from './schemas.ts';
+import type { Tag } from './tags.ts';
 
 /** The longest item as JSON. A list shows 200 of them, which must not hold up other projects. */
 const MAX_ITEM_CHARACTERS = 65_536;
@@ -53,8 +54,8 @@ type OnSaved<Item> = (saved: Item, projectId: string) => Promise<Item>;
  * `Item` is what the API shows. A `run` that returns undefined means 404 `<noun>_not_found`.
  */
 export interface Resource<Item extends object, Created extends object, Input, Patch, Removed> {
-  /** Tag in the OpenAPI document. */
-  readonly tag: string;
+  /** Group in the OpenAPI document. */
+  readonly tag: Tag;
   /** Singular, lower case: `phone number`. */
   readonly noun: string;
   /** Default: `a` and the noun. */
@@ -84,6 +85,7 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
     run(context: CrudContext, input: Input): Promise<Created>;
     /** Removes secrets from the response that is stored for repetitions. */
     withoutSecrets?(created: Created): unknown;
+    /** Stands after `run`, from which TypeScript infers `Created`. */
     auditDetails?(created: Created): Details;
     onSaved?: OnSaved<Created>;
     /** Takes a form with a file in place of JSON, and is answered 202, where the scope accepts forms. */

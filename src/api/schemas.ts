@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { invalid } from '../base/errors.ts';
 import { MAX_CURSOR_CHARACTERS } from '../base/values/cursor.ts';
 import type { Page, PageOf } from '../base/values/page.ts';
+import type { Tag } from './tags.ts';
 
 /** The longest search text. A search compares each of its characters with every text. */
 export const MAX_SEARCH_CHARACTERS = 500;
@@ -142,6 +143,6 @@ export function errors(...more: readonly (ErrorStatus | 'body')[]) {
 }
 
 /** A route's entry in the OpenAPI document. */
-export function about(tag: string, summary: string, description?: string) {
+export function about(tag: Tag, summary: string, description?: string) {
   return { tags: [tag], summary, description, security: [{ bearer: [] }] };
 }

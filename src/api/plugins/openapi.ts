@@ -6,6 +6,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import { packageVersion } from '../../base/packagePath.ts';
 import { webhookBodySchemas } from '../../webhooks/events.ts';
 import type { App } from '../ports.ts';
+import { TAGS } from '../tags.ts';
 
 /** The console's icon, as in `console/public/favicon.svg`. */
 const ICON =
@@ -63,28 +64,6 @@ export async function openApi(app: App, publicUrl: () => string): Promise<void> 
 }
 
 const COPIES: ReadonlySet<string | undefined> = new Set(['/docs/json', '/docs/yaml']);
-
-const TAGS = [
-  ['Projects', 'Projects and their API keys.'],
-  ['Agent', 'The agent’s configuration.'],
-  ['Pathway', 'The graph that conversations follow.'],
-  ['Releases', 'What was published, and what callers get.'],
-  ['Tools', 'HTTP requests that the agent can make.'],
-  ['Speech', 'A project’s own keys for providers of speech and chat, and what its voices sound like.'],
-  ['Chat', 'Chat with the agent through OpenAI’s clients.'],
-  ['OpenAI', 'The same chat in OpenAI’s own shapes, errors and usage included.'],
-  ['Sessions', 'Live sessions, and the history of all sessions.'],
-  ['Insights', 'What all conversations come to, in numbers.'],
-  ['Customers', 'What is kept of one person, and its erasure.'],
-  ['Knowledge', 'Documents that the agent answers from.'],
-  ['Calls', 'Phone calls: placing, control, supervision and recordings.'],
-  ['Trunks', 'SIP trunks and phone numbers.'],
-  ['Media streams', 'Voice conversations with the agent over a WebSocket.'],
-  ['Events', 'What happens now.'],
-  ['Webhooks', 'Requests sent at the end of a session and as events happen, and their signature.'],
-  ['Tests', 'Test cases, and suites of them.'],
-  ['Operations', 'Health, readiness and metrics.'],
-] as const;
 
 type Document = ReturnType<typeof jsonSchemaTransformObject>;
 

@@ -17,7 +17,18 @@ async function describedApp() {
   return { app, document: answer.json() };
 }
 
-type Operations = Record<string, { responses: Record<string, { description?: string }>; security?: object }>;
+interface BodySchema {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, object>>;
+}
+interface Operation {
+  readonly responses: Readonly<Record<string, { description?: string }>>;
+  readonly security?: object;
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly schema: BodySchema } };
+  };
+}
+type Operations = Readonly<Record<string, Operation>>;
 
 test('The OpenAPI document is valid OpenAPI 3.1', async () => {
   const { document } = await describedApp();
@@ -74,18 +85,31 @@ test('The OpenAPI document has every route; other paths are 404', async () => {
   }
 });
 
-test('Every operation documents all responses, a summary and a tag', async () => {
+test('Every operation documents all responses, a summary and a tag that is described', async () => {
   const { document } = await describedApp();
+  const tags = document.tags.map(({ name }: { name: string }) => name);
   for (const [path, item] of Object.entries(document.paths as Record<string, Operations>)) {
     for (const [method, operation] of Object.entries(item)) {
       const statuses = Object.keys(operation.responses);
       const name = `${method} ${path}`;
       expect([name, statuses.some((status) => status.startsWith('2'))]).toEqual([name, true]);
       if (operation.security) expect([name, statuses]).toEqual([name, expect.arrayContaining(ALWAYS)]);
-      expect(operation).toMatchObject({ summary: expect.any(String), tags: [expect.any(String)] });
+      expect(operation).toMatchObject({ summary: expect.any(String), tags: [expect.toBeOneOf(tags)] });
       for (const { description } of Object.values(operation.responses)) expect(description).not.toBe('');
     }
   }
+});
+
+test('No field of a PATCH has a default, which would change what a request leaves out', async () => {
+  const { document } = await describedApp();
+  const fields = Object.entries(document.paths as Record<string, Operations>).flatMap(([path, { patch }]) => {
+    const schema = patch?.requestBody?.content['application/json'].schema ?? {};
+    const name = schema.$ref?.split('/').at(-1);
+    const { properties = {} }: BodySchema = name === undefined ? schema : document.components.schemas[name];
+    return Object.entries(properties).map(([field, one]) => ({ field: `${path} ${field}`, one }));
+  });
+  expect(fields.length).toBeGreaterThan(50);
+  expect(fields.filter(({ one }) => 'default' in one).map(({ field }) => field)).toEqual([]);
 });
 
 test('Every reference in the OpenAPI document resolves', async () => {
