@@ -1,31 +1,35 @@
-import type { CountedQuota, QuotaStore, Quotas } from '../../../agents/accounts/quotas.ts';
+import type { QuotaStore, Quotas } from '../../../agents/accounts/quotas.ts';
 import { quotasFrom } from '../../../agents/accounts/quotas.ts';
 import { notFound } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/values/ids.ts';
 import type { Queryable } from '../connection/database.ts';
 
-const DOCUMENTS = 'datasets WHERE project_id = $1';
-const RECORDED =
-  'SELECT sum(recording_bytes) FROM calls WHERE project_id = $1 AND recording_bytes IS NOT NULL';
-const VERSIONS = 'SELECT count(*)::integer AS used FROM pathway_versions WHERE project_id = $1';
-const USED: Readonly<Record<CountedQuota, string>> = {
-  apiKeys: 'SELECT count(*)::integer AS used FROM api_keys WHERE project_id = $1',
-  widgetTokens: 'SELECT count(*)::integer AS used FROM widget_tokens WHERE project_id = $1',
-  tools: 'SELECT count(*)::integer AS used FROM tools WHERE project_id = $1 AND mcp_server_id IS NULL',
-  mcpServers: 'SELECT count(*)::integer AS used FROM mcp_servers WHERE project_id = $1',
-  trunks: 'SELECT count(*)::integer AS used FROM trunks WHERE project_id = $1',
-  numbers: 'SELECT count(*)::integer AS used FROM phone_numbers WHERE project_id = $1',
-  documents: `SELECT count(*)::integer AS used FROM ${DOCUMENTS}`,
-  scheduledCalls: `SELECT count(*)::integer AS used FROM calls WHERE project_id = $1 AND status = 'scheduled'`,
-  campaigns: 'SELECT count(*)::integer AS used FROM campaigns WHERE project_id = $1',
-  alerts: 'SELECT count(*)::integer AS used FROM alerts WHERE project_id = $1',
-  testCases: 'SELECT count(*)::integer AS used FROM test_cases WHERE project_id = $1',
-  testSuites: 'SELECT count(*)::integer AS used FROM test_suites WHERE project_id = $1',
-  mediaFiles: 'SELECT count(*)::integer AS used FROM media_files WHERE project_id = $1',
+/** Quotas of what is stored. */
+type StoredQuota = keyof Awaited<ReturnType<QuotaStore['readAll']>>;
+
+const countOf = (table: string, condition = 'true') =>
+  `SELECT count(*)::integer AS used FROM ${table} WHERE project_id = $1 AND ${condition}`;
+const bytesOf = (table: string, column = 'bytes') =>
+  `coalesce((SELECT sum(${column}) FROM ${table} WHERE project_id = $1 AND ${column} IS NOT NULL), 0)`;
+const USED: Readonly<Record<StoredQuota, string>> = {
+  apiKeys: countOf('api_keys'),
+  widgetTokens: countOf('widget_tokens'),
+  tools: countOf('tools', 'mcp_server_id IS NULL'),
+  mcpServers: countOf('mcp_servers'),
+  trunks: countOf('trunks'),
+  numbers: countOf('phone_numbers'),
+  pathwayVersions: countOf('pathway_versions'),
+  documents: countOf('datasets'),
+  scheduledCalls: countOf('calls', "status = 'scheduled'"),
+  campaigns: countOf('campaigns'),
+  alerts: countOf('alerts'),
+  mediaFiles: countOf('media_files'),
+  testCases: countOf('test_cases'),
+  testSuites: countOf('test_suites'),
   testRuns: `SELECT coalesce(sum(plays), 0)::integer AS used FROM test_runs
     WHERE project_id = $1 AND created_at > now() - interval '1 minute'`,
-  storedBytes: `SELECT (coalesce((SELECT sum(bytes) FROM ${DOCUMENTS}), 0) + coalesce((${RECORDED}), 0)
-    + coalesce((SELECT sum(bytes) FROM media_files WHERE project_id = $1), 0))::float8 AS used`,
+  storedBytes: `SELECT (${bytesOf('datasets')} + ${bytesOf('calls', 'recording_bytes')}
+    + ${bytesOf('media_files')})::float8 AS used`,
 };
 
 export function quotaStore(database: Queryable): QuotaStore {
@@ -45,24 +49,9 @@ export function quotaStore(database: Queryable): QuotaStore {
       return { used: await usedOf(USED[name], projectId), limit: quotasFrom(project.quotas)[name] };
     },
     async readAll(projectId) {
-      return {
-        apiKeys: await usedOf(USED.apiKeys, projectId),
-        widgetTokens: await usedOf(USED.widgetTokens, projectId),
-        tools: await usedOf(USED.tools, projectId),
-        mcpServers: await usedOf(USED.mcpServers, projectId),
-        trunks: await usedOf(USED.trunks, projectId),
-        numbers: await usedOf(USED.numbers, projectId),
-        pathwayVersions: await usedOf(VERSIONS, projectId),
-        documents: await usedOf(USED.documents, projectId),
-        scheduledCalls: await usedOf(USED.scheduledCalls, projectId),
-        campaigns: await usedOf(USED.campaigns, projectId),
-        alerts: await usedOf(USED.alerts, projectId),
-        mediaFiles: await usedOf(USED.mediaFiles, projectId),
-        testCases: await usedOf(USED.testCases, projectId),
-        testSuites: await usedOf(USED.testSuites, projectId),
-        testRuns: await usedOf(USED.testRuns, projectId),
-        storedBytes: await usedOf(USED.storedBytes, projectId),
-      };
+      const used: Partial<Record<StoredQuota, number>> = {};
+      for (const name of Object.keys(USED) as StoredQuota[]) used[name] = await usedOf(USED[name], projectId);
+      return used as Record<StoredQuota, number>;
     },
   };
 }
