@@ -23,6 +23,7 @@ import { TRANSFER_MODES, TRANSFER_OUTCOMES } from '../../src/agents/transferOpti
 import { CONTROL_AUDIT_ACTIONS } from '../../src/api/routes/calls/supervision.ts';
 import { CALL_QUEUE } from '../../src/app/node/delayMeters.ts';
 import type { Settings } from '../../src/app/settings/settings.ts';
+import { notFound } from '../../src/base/errors.ts';
 import { packagePath } from '../../src/base/packagePath.ts';
 import { zodDetails } from '../../src/base/validation.ts';
 import { ANSWERING_MACHINE, CALL_END_REASONS, CALL_STATUSES } from '../../src/calls/call.ts';
@@ -80,6 +81,18 @@ test('Each error that the API document names has a Chinese text', async () => {
   const codes = lists.flatMap((list) => Array.from(list.matchAll(/[a-z_]+(?=`)/g), ([code]) => code));
   expect(codes.length).toBeGreaterThan(20);
   expect(codes.filter((code) => !(code in ERROR_TEXTS_ZH))).toEqual([]);
+});
+
+test('Each kind of thing that is not found, and each name that is taken, has a Chinese text', () => {
+  const found = sources('').flatMap((source) => [
+    ...Array.from(
+      source.matchAll(/(?:notFound\(|noun: )'([A-Za-z -]+)'/g),
+      ([, noun = '']) => notFound(noun).code,
+    ),
+    ...Array.from(source.matchAll(/'([a-z_]+_name_taken)'/g), ([, code = '']) => code),
+  ]);
+  expect(found).toEqual(expect.arrayContaining(['trunk_not_found', 'tool_name_taken']));
+  expect(found.filter((code) => !(code in ERROR_TEXTS_ZH))).toEqual([]);
 });
 
 const LEG_OUTCOMES: Readonly<Record<LegOutcome, true>> = {

@@ -48,7 +48,7 @@ const texts = textsIn({
   },
 });
 
-const quotaTexts = textsIn({
+const quotaTexts = textsIn<Readonly<Record<keyof Usage['quotas'], string>>>({
   en: {
     apiKeys: 'Keys',
     widgetTokens: 'Widget tokens',
@@ -136,7 +136,8 @@ function quantity(name: string, value: number): string {
 
 const fetchUsage = (api: Api, projectId: string) =>
   bodyOf(api.GET('/v1/projects/{projectId}/usage', { params: { path: { projectId } } }));
-type Day = Awaited<ReturnType<typeof fetchUsage>>['days'][number];
+type Usage = Awaited<ReturnType<typeof fetchUsage>>;
+type Day = Usage['days'][number];
 
 export function UsageSection() {
   const api = useApi();
