@@ -168,10 +168,10 @@ test.each([
   ['brackets', '['],
   ['short sentences', 'a. '],
   ['combining marks', '\u0316'],
-])('Five million characters of %s are split in linear time', { timeout: 30_000 }, (_, text) => {
+])('A million characters of %s are split in linear time', (_, text) => {
   const startedMs = process.cpuUsage().user / 1_000;
-  chunksOf([paragraph(text.repeat(5_000_000 / text.length))], 500, 50);
-  expect(process.cpuUsage().user / 1_000 - startedMs).toBeLessThan(12_000);
+  chunksOf([paragraph(text.repeat(1_000_000 / text.length))], 500, 50);
+  expect(process.cpuUsage().user / 1_000 - startedMs).toBeLessThan(6_000);
 });
 
 test('A block without letters, numbers or symbols is left out', () => {
