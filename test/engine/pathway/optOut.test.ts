@@ -3,11 +3,13 @@ import { expect, test } from 'vitest';
 import type { AgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { unavailable } from '../../../src/base/errors.ts';
-import type { CallFacts } from '../../../src/engine/session/session.ts';
+import { type CallFacts, newSessionState } from '../../../src/engine/session/session.ts';
 import type { OptOut } from '../../../src/engine/tools/callbacks.ts';
+import { optOutOf } from '../../../src/engine/tools/optOut/optOut.ts';
 import type { TurnInput } from '../../../src/engine/turn/turn.ts';
 import { memoryEngine } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
+import { makeSession } from '../support/makeSession.ts';
 
 const INBOUND: CallFacts = {
   direction: 'inbound',
@@ -158,6 +160,14 @@ test('An edge out of the tool node leads on', async () => {
 test('A hidden number cannot be listed, and the call ends all the same', async () => {
   const { listed, ended } = await talk([STOP], { call: { ...INBOUND, fromNumber: 'anonymous' } });
   expect([listed, ended]).toEqual([[], 'end_call_tool']);
+});
+
+test('What a simulated person says lists no number', () => {
+  const test = { releaseId: 'release', toolMocks: [], allowRealTools: false };
+  const state = newSessionState({});
+  const wishOf = (facts: Partial<typeof state>) =>
+    optOutOf(makeSession({ state: { ...state, call: INBOUND, ...facts } }), 'spoken', 'stop');
+  expect([wishOf({})?.number, wishOf({ test })?.number]).toEqual(['+13105551234', undefined]);
 });
 
 test('A chat has no number, and is answered', async () => {
