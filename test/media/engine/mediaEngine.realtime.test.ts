@@ -30,7 +30,8 @@ const THREADS = {
 };
 /** Of two channels of 16 bits at 8000 Hz. */
 const SECOND_OF_RECORDING_BYTES = 8000 * 2 * 2;
-const PORTS = { min: 41_000, max: 41_039 };
+/** Below the ephemeral ports, one of which any other socket may have, and below those that other tests reserve. */
+const PORTS = { min: 9_400, max: 9_439 };
 
 const folder = makeTempDir();
 const startEchoThread = (workerData: unknown) =>
@@ -106,7 +107,7 @@ describe('Media engine with real threads and sockets', () => {
   it('carries a call to its agent and back, records it and reports', async () => {
     const { engine } = await startEngine();
     const session = await open(engine);
-    expect(session).toMatchObject({ address: '127.0.0.1', rtpPort: 41_000 });
+    expect(session).toMatchObject({ address: '127.0.0.1', rtpPort: PORTS.min });
     const phone = await startPhone(CODECS.PCMU, tone(8000, 1000, 8000));
     const events: string[] = [];
     for (const name of ['firstPacket', 'firstAgentAudio', 'dtmf', 'command'] as const) {
@@ -156,18 +157,18 @@ describe('Media engine with real threads and sockets', () => {
 
   it('skips ports in use, and fails when all are taken', async () => {
     const other = createSocket('udp4');
-    other.bind(41_003, '127.0.0.1');
+    other.bind(9_443, '127.0.0.1');
     await once(other, 'listening');
     onTestFinished(() => void other.close());
-    const { engine } = await startEngine({ ports: { min: 41_000, max: 41_005 } });
+    const { engine } = await startEngine({ ports: { min: 9_440, max: 9_445 } });
     const [first, second] = [await open(engine), await open(engine)];
-    expect([first.rtpPort, second.rtpPort]).toEqual([41_000, 41_004]);
+    expect([first.rtpPort, second.rtpPort]).toEqual([9_440, 9_444]);
     await expect(open(engine)).rejects.toMatchObject({
       category: 'unavailable',
       code: 'media_ports_exhausted',
     });
     await first.close();
-    expect((await open(engine)).rtpPort).toBe(41_000);
+    expect((await open(engine)).rtpPort).toBe(9_440);
   });
 
   it.each(['crash:', 'throw:'])(
