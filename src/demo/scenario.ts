@@ -20,7 +20,8 @@ const CALLEE: BehaviourInput = {
   kind: 'answers',
   afterMs: 700,
   script: [
-    { do: 'listen', quietMs: 1200 },
+    // Longer than a gap within the greeting, which a slow machine's synthesis may have.
+    { do: 'listen', quietMs: 2000 },
     { do: 'say', text: KEEP },
     { do: 'interrupt', afterMs: 2000, text: WISH, repeat: KEEP },
     // Longer than the agent takes to hang up once it has understood.

@@ -42,7 +42,8 @@ describe.concurrent('npm run demo', () => {
       /\+886223456789 calls \+886912345678/,
       /ringing/,
       /answered/,
-      /agent +Hello Ada, this is Luna\. Would you like to keep your table for two, tomorrow at seven\? {2}\(after \d+ ms\)/,
+      // On a slow machine the synthesis has gaps, and the callee may answer before the end.
+      /agent +Hello Ada, this is Luna\. Would you like .*\(after \d+ ms/,
       /callee +Yes, keep it\./,
       /heard +“[^”]*yes keep it/,
       /agent +Wonderful\. .*interrupted by the callee\)/,
