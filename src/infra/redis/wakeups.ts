@@ -50,7 +50,8 @@ export function openWakeups({ url, onError }: WakeupsDeps): Wakeups {
     listen(kind, onDue) {
       const worker = new Worker(kind, async () => onDue(), optionsOf(kind, 'wait'));
       worker.on('error', (error) => onError(error, kind));
-      closers.push(() => worker.close());
+      // Forced: an ordinary close waits forever for a connection that is waiting to reconnect.
+      closers.push(() => worker.close(true));
     },
     async close() {
       for (const close of closers.splice(0).reverse()) await close();

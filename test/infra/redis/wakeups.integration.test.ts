@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { openWakeups, type Wakeups } from '../../../src/infra/redis/wakeups.ts';
+import { startRedis } from '../../support/redis.ts';
 import { useCluster } from './support/servers.ts';
 
 describe('Announced work', () => {
@@ -26,4 +27,21 @@ describe('Announced work', () => {
     await vi.waitFor(() => expect(woken).toHaveBeenCalledTimes(22), 10_000);
     expect(others).not.toHaveBeenCalled();
   });
+});
+
+test('Listening ends without an error while Redis is up, and also while it is away', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.close());
+  const onError = vi.fn();
+  const [first, second] = [1, 2].map(() => openWakeups({ url: redis.url, onError })) as [Wakeups, Wakeups];
+  const woken = vi.fn();
+  for (const node of [first, second]) node.listen('letters', woken);
+  await first.announce('letters', 'a letter');
+  await vi.waitFor(() => expect(woken).toHaveBeenCalled(), 10_000);
+  await first.close();
+  expect(onError).not.toHaveBeenCalled();
+
+  await redis.stop();
+  await vi.waitFor(() => expect(onError).toHaveBeenCalled(), 10_000);
+  await second.close();
 });
