@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { startStopwatch } from '../../../src/base/async/stopwatch.ts';
 import type { TrunkCodec } from '../../../src/telephony/sdp/formats.ts';
 import { createHostResolver } from '../../../src/telephony/sdp/hosts.ts';
 import type { Agreement } from '../../../src/telephony/sdp/negotiate.ts';
@@ -364,11 +365,11 @@ test('A description of any length takes no long time, and resolves few names', a
     { length: 500 },
     (_, index) => `m=audio 4000 RTP/AVP 0\r\nc=IN IP4 h${index}.example`,
   );
-  const startMs = performance.now();
+  const work = startStopwatch();
   const offer = description(' '.repeat(200_000), `a=rtpmap:${' '.repeat(200_000)}0 PCMU/8000`, ...streams);
   await expect(session({ resolveHost }).answer(offer)).rejects.toThrow('has no address');
   expect(resolveHost).toHaveBeenCalledTimes(4);
-  expect(performance.now() - startMs).toBeLessThan(2000);
+  expect(work.elapsedMs()).toBeLessThan(2000);
   const long = description('m=audio 4000 RTP/AVP 0', `c=IN IP4 ${'x'.repeat(60_000)}`);
   await expect(session().answer(long)).rejects.toThrow(/^.{1,210}$/);
 });

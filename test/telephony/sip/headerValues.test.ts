@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseText } from '../../../sip/message/parse.ts';
+import { startStopwatch } from '../../../src/base/async/stopwatch.ts';
 import {
   addressesOf,
   encodeUser,
@@ -49,9 +50,9 @@ test.each([
 
 test('A long malformed address is read in linear time', () => {
   const long = ['"\\"'.repeat(20_000), `<sip:${' '.repeat(60_000)}`, `${'a'.repeat(60_000)} <`];
-  const startedMs = performance.now();
+  const work = startStopwatch();
   for (const value of long) addressesOf(headersOf(`Contact: ${value}`), 'contact');
-  expect(performance.now() - startedMs).toBeLessThan(500);
+  expect(work.elapsedMs()).toBeLessThan(500);
 });
 
 test('Tokens are read from every line of a header', () => {
