@@ -248,7 +248,7 @@ export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A number of tokens; endpoints that do not count send null, or -1. */
+/** A number of tokens; endpoints that do not count send null, -1 or an estimate with a fraction. */
 export function asCount(value: unknown): number | undefined {
-  return typeof value === 'number' && value >= 0 ? value : undefined;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

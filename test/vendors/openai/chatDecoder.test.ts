@@ -242,6 +242,7 @@ describe('End event', () => {
     ],
     [null, undefined],
     [{ prompt_tokens: -1 }, undefined],
+    [{ prompt_tokens: 9.5, completion_tokens: 1 }, undefined],
   ])('counts %j', (wire, usage) => {
     const end = read(delta({}, 'stop'), { model: 'answered', choices: [], usage: wire }).at(-1);
     expect(end).toEqual({
