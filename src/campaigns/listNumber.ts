@@ -1,10 +1,10 @@
-import { type CountryCode, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
 import { normalizeNumber } from '../base/values/e164.ts';
 
 /** @see RFC 3966 section 3 */
 const TEL_SCHEME = /^tel:/i;
-const INTERNATIONAL_PREFIX = /^00(?=[1-9])/;
+const INTERNATIONAL_PREFIX = /^00[\s.\-/]*(?=[1-9])/;
 const SEPARATORS = /[\s().\-/]/g;
 /** Invisible marks, which address books of phones put around a number. */
 const INVISIBLE = /\p{Cf}/gu;
@@ -17,22 +17,28 @@ const THOUSANDS = /^\d{1,3}(?:,\d{3}){2,}$/;
 /**
  * Returns a reader of numbers as lists have them: in E.164 with any separators, with `00` or a country's own prefix for
  * international calls, as dialed within the country, or with its calling code but without the plus sign, which spreadsheets
- * lose, and in the other forms that exports give it. It reads no number that a phone cannot reach, such as one with an extension.
+ * lose, and in the other forms that exports give it. It reads no number that a phone cannot reach, such as one with an extension,
+ * and none that means another person with `00` than with the country's own prefix: in Korea, `00819012345678` may be
+ * +81 90 1234 5678, or +1 901 234 5678 by the prefix `008`.
  *
  * @param fromNumber - The number that calls, in E.164, whose country national numbers belong to; undefined reads none.
  */
 export function listNumberReader(fromNumber: string | undefined): (text: string) => string | undefined {
   const home = fromNumber === undefined ? undefined : parsePhoneNumberFromString(fromNumber);
   return (text) => {
-    const given = exported(text).replace(TEL_SCHEME, '').replace(INTERNATIONAL_PREFIX, '+');
-    const digits = given.replace(SEPARATORS, '');
-    const strict = home && !digits.startsWith('+') ? undefined : normalizeNumber(digits);
+    const given = exported(text).replace(TEL_SCHEME, '');
+    const withPlus = given.replace(INTERNATIONAL_PREFIX, '+');
+    const strict =
+      home && !given.startsWith('+') ? undefined : normalizeNumber(withPlus.replace(SEPARATORS, ''));
     if (strict !== undefined || !home) return strict;
+    const digits = given.replace(SEPARATORS, '');
     const isWithCode = /^\d+$/.test(digits) && digits.startsWith(home.countryCallingCode);
-    const withCode = isWithCode ? parsed(`+${digits}`) : undefined;
-    if (withCode?.isValid()) return withCode.number;
-    const number = parsed(given, home.country);
-    return number?.isValid() && !number.ext ? number.number : undefined;
+    const withCode = isWithCode ? valid(`+${digits}`) : undefined;
+    if (withCode !== undefined) return withCode;
+    const asDialed = valid(given, home.country);
+    const withZeros = withPlus === given ? asDialed : valid(withPlus);
+    if (asDialed && withZeros && asDialed !== withZeros) return undefined;
+    return asDialed ?? withZeros;
   };
 }
 
@@ -42,6 +48,7 @@ function exported(text: string): string {
   return THOUSANDS.test(shown) ? shown.replaceAll(',', '') : shown.replace(DECIMALS, '$1');
 }
 
-function parsed(text: string, defaultCountry?: CountryCode): PhoneNumber | undefined {
-  return parsePhoneNumberFromString(text, { defaultCountry, extract: false });
+function valid(text: string, defaultCountry?: CountryCode): string | undefined {
+  const number = parsePhoneNumberFromString(text, { defaultCountry, extract: false });
+  return number?.isValid() && !number.ext ? normalizeNumber(number.number) : undefined;
 }

@@ -6,6 +6,8 @@ const TAIWAN = '+886223456789';
 const US = '+13105550100';
 const ITALY = '+390612345678';
 const INDIA = '+912212345678';
+const AUSTRALIA = '+61291234567';
+const KOREA = '+821012345678';
 
 test.each([
   // In six notations.
@@ -24,6 +26,16 @@ test.each([
   ['+44 (0)20 7946 0018', US, '+442079460018'],
   ['06 1234 5678', ITALY, '+390612345678'],
   ['390612345678', ITALY, '+390612345678'],
+  // With `00` and a separator, and with the country's own prefix for international calls where it begins with `00`.
+  ['00 44 20 7946 0018', TAIWAN, '+442079460018'],
+  ['002 44 20 7946 0018', TAIWAN, '+442079460018'],
+  ['0011 44 20 7946 0018', AUSTRALIA, '+442079460018'],
+  ['00700 44 20 7946 0018', KOREA, '+442079460018'],
+  ['00 44 (0)20 7946 0018', US, '+442079460018'],
+  // It has more digits than a number can have.
+  ['001 44 20 7946 0018', '+622112345678', undefined],
+  // `00` and +81 90 1234 5678, or Korea's `008` and +1 901 234 5678.
+  ['00819012345678', KOREA, undefined],
   // An Indian mobile number that begins with India's calling code.
   ['9123456789', INDIA, '+919123456789'],
   ['919123456789', INDIA, '+919123456789'],
