@@ -43,7 +43,16 @@ export function connectRedis(deps: RedisDeps): RedisConnection {
   const ping = async () => void (await orUnavailable(client.ping()));
   const health =
     deps.health &&
-    monitorHealth({ ...deps.health, probe: ping, toError: (reason) => unavailable('redis', reason) });
+    monitorHealth({
+      ...deps.health,
+      probe: ping,
+      toError: (reason) => unavailable('redis', reason),
+      onChange(change) {
+        // A silent server: commands fail at once, and not after a timeout each, until a new connection is ready.
+        if (change.isDown && client.status === 'ready') client.disconnect(true);
+        deps.health?.onChange(change);
+      },
+    });
   if (health) client.on('ready', health.check);
   let closed = false;
   const databaseNumber = client instanceof Redis ? (client.options.db ?? 0) : 0;
