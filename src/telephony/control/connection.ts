@@ -132,15 +132,20 @@ export class ControlConnection {
   /**
    * Connects and authenticates.
    *
-   * @throws {Error} When the server cannot be reached or refuses the secret.
+   * @param signal - Closes the connection when it is aborted.
+   * @throws {Error} When the server cannot be reached or refuses the secret, or the signal is aborted before.
    */
   static open(
     target: ControlTarget,
     tag: string,
     hooks: ConnectionHooks,
     clock: Clock,
+    signal: AbortSignal,
   ): Promise<ControlConnection> {
     const connection = new ControlConnection(tag, hooks);
+    const close = () => connection.#end('closed');
+    signal.addEventListener('abort', close, { once: true });
+    connection.#onClosed(() => signal.removeEventListener('abort', close));
     return new Promise((resolve, reject) => {
       const timeout = clock.setTimer(() => connection.#end('no answer in time'), OPEN_TIMEOUT_MS);
       connection.#onClosed((reason) => {
@@ -152,10 +157,6 @@ export class ControlConnection {
         resolve(connection);
       });
     });
-  }
-
-  close(): void {
-    this.#end('closed');
   }
 
   /**

@@ -147,7 +147,6 @@ class DrachtioControl implements SipControl {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#connection?.close();
     await this.#running;
   }
 
@@ -175,8 +174,7 @@ class DrachtioControl implements SipControl {
       onError: (error: unknown) => onError(error, 'handling a message of the SIP server failed'),
     };
     try {
-      const connection = await ControlConnection.open(server, tag, hooks, clock);
-      if (this.#closing.signal.aborted) connection.close();
+      const connection = await ControlConnection.open(server, tag, hooks, clock, this.#closing.signal);
       this.#connection = connection;
       this.#failures = 0;
       const { endpoints, version } = connection;

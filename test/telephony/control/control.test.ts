@@ -228,3 +228,11 @@ test('Without a target the control retries, and closing ends the wait', async ()
   await control.close();
   expect(performance.now() - startMs).toBeLessThan(30_000);
 });
+
+test('Closing ends the wait for a silent server', async () => {
+  const server = await pretend(() => undefined);
+  const { control } = connect(() => server.port, { clock: createSimulatedClock() });
+  await vi.waitFor(() => expect(server.connections).toBe(1));
+  await control.close();
+  await server.close();
+});
