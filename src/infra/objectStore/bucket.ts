@@ -4,6 +4,7 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   S3Client,
+  type S3ClientConfig,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
@@ -18,6 +19,8 @@ export interface BucketOptions {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** True when the URL path contains the bucket name. */
   readonly forcePathStyle: boolean;
+  /** Default: {@link SILENCE_MS}. */
+  readonly silenceMs?: number;
 }
 
 /** A bucket of an S3-compatible store. Its users share it with a key prefix each. */
@@ -40,27 +43,37 @@ export interface Bucket {
   close(): void;
 }
 
+/** A store that has not answered by then is asked again, three times in all; a call's end waits for its recording. */
+const SILENCE_MS = 15_000;
 /** Concurrent parts of an upload, 5 MiB of memory each. */
 const PARTS_AT_ONCE = 2;
 const HTTP_NOT_FOUND = 404;
 
 export function openBucket(options: BucketOptions): Bucket {
   const { bucket: Bucket, region, endpoint, credentials, forcePathStyle } = options;
-  const client = new S3Client({
-    region,
-    forcePathStyle,
-    // Other stores do not support the newer checksums.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    endpoint,
-    credentials,
-  });
-  boundAnswers(client);
+  const { silenceMs = SILENCE_MS } = options;
+  const open = (requestHandler: NonNullable<S3ClientConfig['requestHandler']>) => {
+    const client = new S3Client({
+      region,
+      forcePathStyle,
+      // Other stores do not support the newer checksums.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      endpoint,
+      credentials,
+      requestHandler,
+    });
+    boundAnswers(client);
+    return client;
+  };
+  // A reader may take its time with an object; an upload may take long on a slow line.
+  const client = open({ requestTimeout: silenceMs, throwOnRequestTimeout: true });
+  const uploader = open({ connectionTimeout: silenceMs, socketTimeout: silenceMs });
   return {
     async put(Key, Body, ContentType) {
       const params = { Bucket, Key, Body, ContentType };
       try {
-        await new Upload({ client, params, queueSize: PARTS_AT_ONCE }).done();
+        await new Upload({ client: uploader, params, queueSize: PARTS_AT_ONCE }).done();
       } catch (error) {
         // The abort of the upload may fail too; report the first error.
         throw Body.errored ?? error;
@@ -80,7 +93,10 @@ export function openBucket(options: BucketOptions): Bucket {
     async remove(Key) {
       await client.send(new DeleteObjectCommand({ Bucket, Key }));
     },
-    close: () => client.destroy(),
+    close() {
+      client.destroy();
+      uploader.destroy();
+    },
   };
 }
 
