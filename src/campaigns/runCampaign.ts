@@ -1,10 +1,12 @@
 import { CallwayError } from '../base/errors.ts';
 import type { Clock } from '../base/values/clock.ts';
-import { DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from '../calls/call.ts';
+import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from '../calls/call.ts';
 import type { AcceptedCall, InsertOnce, OrderStores, OutboundOrder } from '../calls/setup/outboundOrder.ts';
+import type { HistoryStore } from '../engine/history/historyStore.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
 import type { Again, ClaimedWork, DueWork } from '../work/work.ts';
 import type { WorkKind } from '../work/worker.ts';
+import { retryAfterMinutes } from './attempt.ts';
 import type { Campaign } from './campaign.ts';
 import { campaignEvent } from './campaignEvents.ts';
 import { hoursOf, nextCallMs } from './campaignHours.ts';
@@ -12,6 +14,7 @@ import type { CampaignChange, CampaignStore, ContactStore, DueContacts } from '.
 import type { Contact, SkipReason } from './contact.ts';
 import { fromNumbersFor } from './fromNumbers.ts';
 import { nextSlotMs } from './pacing.ts';
+import { announceFinished } from './settleContact.ts';
 
 /** Campaigns that a node works on at once; a step takes some ten milliseconds. */
 const MAX_RUNNING = 50;
@@ -39,6 +42,7 @@ export interface RunCampaignDeps {
   readonly transaction: <Result>(work: (stores: CampaignStores) => Promise<Result>) => Promise<Result>;
   /** Places a call. @see acceptCall */
   readonly accept: (order: OutboundOrder, insertOnce: InsertOnce) => Promise<AcceptedCall>;
+  readonly history: HistoryStore;
   readonly liveEvents: LiveEvents;
   readonly clock: Clock;
 }
@@ -47,7 +51,12 @@ export interface RunCampaignDeps {
 type Step =
   | { readonly choice: Choice; readonly againMs: number }
   /** Nothing, until then; undefined until something changes. */
-  | { readonly againMs: number | undefined; readonly ended?: Campaign };
+  | {
+      readonly againMs: number | undefined;
+      readonly ended?: Campaign;
+      /** The last call of a contact that is not called again. */
+      readonly finished?: Call | undefined;
+    };
 
 /** A contact that is reserved for a step, and its campaign before it was chosen. */
 interface Choice {
@@ -77,16 +86,18 @@ export async function runCampaign(deps: RunCampaignDeps, work: ClaimedWork): Pro
   const step = await deps.transaction((stores) => nextStep(stores, work, clock.now()));
   const givenBackMs = 'choice' in step ? await callContact(deps, step.choice) : undefined;
   const againMs = givenBackMs ?? step.againMs;
+  if ('finished' in step && step.finished) await announceFinished(deps, step.finished);
   if ('ended' in step && step.ended) liveEvents.publish(campaignEvent('campaign.completed', step.ended));
   return againMs === undefined ? undefined : { afterMs: Math.max(0, againMs - clock.now()) };
 }
 
 /** Finds the next contact, or else stores when to look again. */
 async function nextStep(
-  { campaigns, campaignContacts, dueContacts }: CampaignStores,
+  stores: CampaignStores,
   { id, projectId }: ClaimedWork,
   nowMs: number,
 ): Promise<Step> {
+  const { campaigns, campaignContacts, dueContacts } = stores;
   const campaign = await campaigns.find(projectId, id, 'for update');
   if (campaign?.status !== 'running') return { againMs: undefined };
   const { counts, schedule, pacing, pacedAt } = campaign;
@@ -125,12 +136,29 @@ async function nextStep(
     open.map((one) => one.zones),
   );
   if (!first) return await until(nowMs);
+  if (isCalledNoMore(campaign, first))
+    return { ...(await until(nowMs)), finished: await finish(stores, first) };
   const contact = { ...first, notBefore: isoTime(nowMs + RESERVED_MS) };
   await campaignContacts.update(contact, first);
   const againMs = nextSlotMs(pacedMs, nowMs, pacing.callsPerMinute);
   const next = isoTime(againMs);
   await campaigns.update(campaign, { placed: campaign.placed + 1, pacedAt: next, nextAt: next });
   return { choice: { campaign, contact, pacedAt: next }, againMs };
+}
+
+/** The retries of the campaign may have been changed since the contact's last attempt. */
+function isCalledNoMore({ retry }: Campaign, { outcome, attempts }: Contact): boolean {
+  return outcome !== null && retryAfterMinutes(retry, outcome, attempts.length) === undefined;
+}
+
+/** @returns The call of its last attempt. */
+async function finish(
+  { campaignContacts, calls }: CampaignStores,
+  contact: Contact,
+): Promise<Call | undefined> {
+  await campaignContacts.update({ ...contact, status: 'done' }, contact);
+  const last = contact.attempts.at(-1);
+  return last && (await calls.find(contact.projectId, last.callId));
 }
 
 async function end(

@@ -14,12 +14,15 @@ interface SettleStores {
   readonly campaignContacts: ContactStore;
 }
 
-export interface SettleContactDeps {
+interface AnnounceDeps {
   readonly transaction: <Result>(work: (stores: SettleStores) => Promise<Result>) => Promise<Result>;
   readonly history: HistoryStore;
+  readonly liveEvents: LiveEvents;
+}
+
+export interface SettleContactDeps extends AnnounceDeps {
   /** Tells a node that places campaigns' calls. */
   readonly wake: WakeWork;
-  readonly liveEvents: LiveEvents;
   readonly clock: Clock;
 }
 
@@ -44,7 +47,7 @@ export async function settleContact(deps: SettleContactDeps, call: Call): Promis
 
 /** Publishes that a contact is finished, once, after the call of its last attempt. */
 export async function announceFinished(
-  { transaction, history, liveEvents }: SettleContactDeps,
+  { transaction, history, liveEvents }: AnnounceDeps,
   call: Call,
 ): Promise<void> {
   const { contactId } = call;

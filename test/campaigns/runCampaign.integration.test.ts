@@ -4,6 +4,7 @@ import { CallwayError } from '../../src/base/errors.ts';
 import { uuidV7 } from '../../src/base/values/ids.ts';
 import type { Call } from '../../src/calls/call.ts';
 import type { OutboundOrder } from '../../src/calls/setup/outboundOrder.ts';
+import { patchSettings } from '../../src/campaigns/campaign.ts';
 import { campaignRefusal } from '../../src/campaigns/campaignRefusal.ts';
 import { Campaigns, type Transition } from '../../src/campaigns/campaigns.ts';
 import type { Contact, ContactInput } from '../../src/campaigns/contact.ts';
@@ -69,10 +70,11 @@ const deps = (): RunCampaignDeps => ({
     placed.push({ ...order, callId: call.id });
     return accepted;
   },
+  history: world.stores.history,
   liveEvents: { publish: (event) => published.push(event) },
   clock,
 });
-const settling = () => ({ ...deps(), history: world.stores.history, wake: async () => undefined });
+const settling = () => ({ ...deps(), wake: async () => undefined });
 const campaigns = () =>
   new Campaigns({
     destinations: async () => () => undefined,
@@ -357,6 +359,24 @@ describe('A running campaign', () => {
     expect(told()).toEqual(['contact.finished', 'campaign.completed']);
     expect(published[0]).toMatchObject({ callId: lastCall(), data: { outcome: 'busy', attempts: 2 } });
   });
+
+  test.each([{ maxAttempts: 1 }, { rules: [] }])(
+    'calls no contact again whose retries end when they become %o while it waits, and tells of it',
+    async (changed) => {
+      const retry = { maxAttempts: 3, rules: [{ outcomes: ['busy' as const], afterMinutes: 60 }] };
+      const id = await running({ retry }, rows(1));
+      await pass(id, 10);
+      await end(lastCall(), { status: 'busy' });
+      const campaign = await campaignOf(id);
+      await world.stores.campaigns.update(campaign, {
+        settings: patchSettings(campaign, { retry: changed }),
+      });
+      await pass(id, 61 * MINUTE);
+      expect(placed).toHaveLength(1);
+      expect(await contactsOf(id)).toMatchObject([{ status: 'done', outcome: 'busy' }]);
+      expect(told()).toEqual(['contact.finished', 'campaign.completed']);
+    },
+  );
 
   test('counts each contact by its last outcome alone, and an erased one no more', async () => {
     const retry = { maxAttempts: 2, rules: [{ outcomes: ['busy'], afterMinutes: 0 }] };

@@ -58,7 +58,7 @@ export function buildCampaigns(
     );
     startWork(node, imports, onError);
     const { transaction } = storage;
-    const calling = { transaction, accept: service.accept, liveEvents, clock };
+    const calling = { transaction, accept: service.accept, history: stores.history, liveEvents, clock };
     startWork(node, campaignWork(calling, storage.work.campaigns), onError);
   }
   return { campaigns, wakeImport: announcer(node, 'contact-imports', onError) };
