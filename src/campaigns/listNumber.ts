@@ -1,6 +1,6 @@
-import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
-import { normalizeNumber } from '../base/values/e164.ts';
+import { normalizeNumber, readNumber } from '../base/values/e164.ts';
 
 /** @see RFC 3966 section 3 */
 const TEL_SCHEME = /^tel:/i;
@@ -33,10 +33,10 @@ export function listNumberReader(fromNumber: string | undefined): (text: string)
     if (strict !== undefined || !home) return strict;
     const digits = given.replace(SEPARATORS, '');
     const isWithCode = /^\d+$/.test(digits) && digits.startsWith(home.countryCallingCode);
-    const withCode = isWithCode ? valid(`+${digits}`) : undefined;
+    const withCode = isWithCode ? readNumber(`+${digits}`) : undefined;
     if (withCode !== undefined) return withCode;
-    const asDialed = valid(given, home.country);
-    const withZeros = withPlus === given ? asDialed : valid(withPlus);
+    const asDialed = readNumber(given, home.country);
+    const withZeros = withPlus === given ? asDialed : readNumber(withPlus);
     if (asDialed && withZeros && asDialed !== withZeros) return undefined;
     return asDialed ?? withZeros;
   };
@@ -46,9 +46,4 @@ export function listNumberReader(fromNumber: string | undefined): (text: string)
 function exported(text: string): string {
   const shown = text.replace(INVISIBLE, '').trim().replace(AS_TEXT, '');
   return THOUSANDS.test(shown) ? shown.replaceAll(',', '') : shown.replace(DECIMALS, '$1');
-}
-
-function valid(text: string, defaultCountry?: CountryCode): string | undefined {
-  const number = parsePhoneNumberFromString(text, { defaultCountry, extract: false });
-  return number?.isValid() && !number.ext ? normalizeNumber(number.number) : undefined;
 }

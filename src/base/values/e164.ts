@@ -1,4 +1,4 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
 /** Taiwan numbers may be written as dialed within Taiwan. */
 const HOME_CALLING_CODE = '+886';
@@ -34,6 +34,21 @@ export function parseCarrierNumber(text: string): string | undefined {
   if (strict !== undefined) return strict;
   if (/^00[1-9]/.test(digits)) return normalizeNumber(`+${digits.slice(2)}`);
   return /^[1-9]\d+$/.test(digits) ? normalizeNumber(`+${digits}`) : undefined;
+}
+
+/**
+ * Reads a number in any notation, also as it is dialed in a country.
+ *
+ * @returns The normalized number; undefined for one that the country's plan does not have, and for one with an extension.
+ */
+export function readNumber(text: string, country?: CountryCode): string | undefined {
+  const number = parsePhoneNumberFromString(text, { defaultCountry: country, extract: false });
+  return number?.isValid() && !number.ext ? normalizeNumber(number.number) : undefined;
+}
+
+/** @param number - Normalized. */
+export function countryOf(number: string): CountryCode | undefined {
+  return parsePhoneNumberFromString(number)?.country;
 }
 
 /** A trunk prefix within E.164 (`+8860912…`) is rejected: it would be a second spelling of the number. */

@@ -157,6 +157,15 @@ test('An edge out of the tool node leads on', async () => {
   expect(order.at(-1)).toBe('We are sorry.');
 });
 
+test.each([
+  ['3105551234', '+12125550100', '+13105551234'],
+  ['030 901820', '+4930123456', '+4930901820'],
+  ['1001', '+12125550100', undefined],
+])('A caller whom the carrier shows as %s at %s is listed as %s', async (fromNumber, toNumber, number) => {
+  const { listed } = await talk([STOP], { call: { ...INBOUND, fromNumber, toNumber } });
+  expect(listed[0]?.number).toBe(number);
+});
+
 test('A hidden number cannot be listed, and the call ends all the same', async () => {
   const { listed, ended } = await talk([STOP], { call: { ...INBOUND, fromNumber: 'anonymous' } });
   expect([listed, ended]).toEqual([[], 'end_call_tool']);

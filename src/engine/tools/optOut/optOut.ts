@@ -1,6 +1,6 @@
 import { withTimeout } from '../../../base/async/withTimeout.ts';
 import { isUnavailable } from '../../../base/errors.ts';
-import { normalizeNumber } from '../../../base/values/e164.ts';
+import { countryOf, normalizeNumber, readNumber } from '../../../base/values/e164.ts';
 import type { CallFacts, Session } from '../../session/session.ts';
 import { languageOf, renderInLanguage, type TurnContext } from '../../turn/turnContext.ts';
 import type { OptOut } from '../callbacks.ts';
@@ -80,6 +80,8 @@ async function isListed({ deps: { addOptOut, clock } }: TurnContext, wish: OptOu
   return isAdded;
 }
 
+/** Carriers may show a caller as the number is dialed in the country of the called one. */
 function numberOf({ direction, fromNumber, toNumber }: CallFacts): string | undefined {
-  return normalizeNumber(direction === 'inbound' ? fromNumber : toNumber);
+  if (direction === 'outbound') return normalizeNumber(toNumber);
+  return normalizeNumber(fromNumber) ?? readNumber(fromNumber, countryOf(toNumber));
 }
