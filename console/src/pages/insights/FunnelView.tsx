@@ -32,6 +32,7 @@ const texts = textsIn({
     edge: (title: string, taken: string) => `${title} ${taken}`,
     figures: (entered: string, ended: string) => `${entered} entered · ${ended} ended`,
     gone: 'deleted since',
+    uncounted: 'The funnel is not counted by the node of the end, nor by the label. Remove these filters.',
     none: 'No ended conversation in this time went through the pathway.',
     talk: 'Talk to the agent',
     noneHelp: 'Each node then shows how many came, and how many ended there.',
@@ -49,6 +50,7 @@ const texts = textsIn({
     edge: (title: string, taken: string) => `${title} ${taken}`,
     figures: (entered: string, ended: string) => `進入 ${entered} · 結束 ${ended}`,
     gone: '已刪除',
+    uncounted: '漏斗不依結束的節點或標籤計算，請移除這些篩選。',
     none: '這段時間沒有已結束的對話經過路徑。',
     talk: '與代理對話',
     noneHelp: '之後每個節點會顯示多少對話到達、多少在此結束。',
@@ -58,13 +60,22 @@ const texts = textsIn({
 /** The funnel on the canvas of the pathway as it is edited now, and as a table. */
 export function FunnelView({ projectId, search }: { projectId: string; search: InsightSearch }) {
   const api = useApi();
-  const query = { ...spanOf(search, Date.now()), ...filtersOf(search) };
+  const { node, provider, ...filters } = filtersOf(search);
+  const isCounted = node === undefined && provider === undefined;
+  const query = { ...spanOf(search, Date.now()), ...filters };
   const { data: funnel, error } = useQuery({
+    enabled: isCounted,
     queryKey: ['insights', projectId, 'funnel', query],
     queryFn: () =>
       bodyOf(api.GET('/v1/projects/{projectId}/insights/funnel', { params: { path: { projectId }, query } })),
   });
   const { data: pathway } = useQuery(pathwayQuery(api, projectId));
+  if (!isCounted)
+    return (
+      <Section title={texts.title} description={texts.about}>
+        <Text>{texts.uncounted}</Text>
+      </Section>
+    );
   if (error && !funnel) return <ErrorPage error={error} />;
   if (!funnel || !pathway) return <Loader aria-label={texts.title} />;
   return (
