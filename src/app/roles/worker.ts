@@ -27,7 +27,7 @@ export function startWorker(
     }),
   );
   lifecycle.onClose(customers.startResuming());
-  const removeRecordings = () => recordings.calls.removeDue();
+  const removeRecordings = (signal: AbortSignal) => recordings.calls.removeDue(signal);
   lifecycle.onClose(
     repeat(clock, REMOVED_RECORDINGS_MS, removeRecordings, (error) =>
       onError(error, 'recordings not removed, retrying'),

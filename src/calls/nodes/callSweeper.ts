@@ -1,5 +1,6 @@
 import { readPages } from '../../base/async/readPages.ts';
 import { repeat } from '../../base/async/repeat.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { type Call, expectsRecording, isFinal, isRecordingFinal } from '../call.ts';
 import type { CallStore, OrphanedCall, QueuedCall } from '../callStore.ts';
@@ -18,6 +19,7 @@ const LEASE = 'call-sweep';
 /** A node without a heartbeat for this long has failed, and its calls have ended. */
 const NODE_TIMEOUT_MS = 30_000;
 const BATCH = 200;
+const NEVER = new AbortController().signal;
 
 interface OrphanDeps {
   readonly calls: CallStore;
@@ -45,10 +47,10 @@ export function startCallSweeper(deps: CallSweeperDeps): () => Promise<void> {
   const stop = repeat(
     deps.clock,
     SWEEP_MS,
-    async () => {
+    async (signal) => {
       const wasAway = hasFailed;
       hasFailed = false;
-      await sweepCalls(deps, { wasAway });
+      await sweepCalls(deps, { wasAway, signal });
     },
     (error) => {
       hasFailed = true;
@@ -67,11 +69,15 @@ export function startCallSweeper(deps: CallSweeperDeps): () => Promise<void> {
  * Runs one sweep; does nothing while another node is the sweeper.
  *
  * @param wasAway - The database was away at the last sweep, so that heartbeats do not tell which nodes have failed.
+ * @param signal - Ends the sweep. A recording that is being stored is left to the next one.
  */
-export async function sweepCalls(deps: CallSweeperDeps, { wasAway = false } = {}): Promise<void> {
+export async function sweepCalls(
+  deps: CallSweeperDeps,
+  { wasAway = false, signal = NEVER }: { readonly wasAway?: boolean; readonly signal?: AbortSignal } = {},
+): Promise<void> {
   if (!(await deps.leases.hold(LEASE, LEASE_MS))) return;
   await keepQueued(deps);
-  if (!wasAway) await endOrphans(deps);
+  if (!wasAway) await endOrphans(deps, signal);
 }
 
 async function keepQueued(deps: CallSweeperDeps): Promise<void> {
@@ -95,17 +101,24 @@ async function restoreLock(
   if (!call || isFinal(call.status)) await lock.release(projectId, toNumber, id);
 }
 
-async function endOrphans(deps: CallSweeperDeps): Promise<void> {
+async function endOrphans(deps: CallSweeperDeps, signal: AbortSignal): Promise<void> {
   const before = new Date(deps.clock.now() - NODE_TIMEOUT_MS);
   const read = (limit: number, after?: OrphanedCall) => deps.calls.listOrphans(before, limit, after?.call.id);
   const failed = (error: unknown) => deps.onError(error, 'orphaned call not ended, retrying');
   // A failure of one does not hold up the others.
   for await (const orphans of readPages(BATCH, read))
-    for (const orphan of orphans) await endOrphan(deps, orphan).catch(failed);
+    for (const orphan of orphans) {
+      if (signal.aborted) return;
+      await endOrphan(deps, orphan, signal).catch(failed);
+    }
 }
 
 /** Ends a call whose node has failed, or completes its end. */
-async function endOrphan(deps: OrphanDeps, { call, lastSeenAt }: OrphanedCall): Promise<void> {
+async function endOrphan(
+  deps: OrphanDeps,
+  { call, lastSeenAt }: OrphanedCall,
+  signal = NEVER,
+): Promise<void> {
   const { calls, recordings, finisher, clock } = deps;
   if (call.status === 'queued' && call.nodeId !== null && !call.hangupRequested) {
     // No INVITE was sent: another node may dial it.
@@ -117,7 +130,7 @@ async function endOrphan(deps: OrphanDeps, { call, lastSeenAt }: OrphanedCall): 
     : await finisher.finish(call, null, lostEnd(call, lastSeenAt, clock));
   if (!ended) return;
   if (expectsRecording(ended) && !isRecordingFinal(ended)) {
-    await finisher.completeRecording(ended, await recordings.recover(ended));
+    await finisher.completeRecording(ended, await unlessAborted(recordings.recover(ended), signal));
   } else if (ended === call) await finisher.settle(call);
 }
 

@@ -105,10 +105,11 @@ export class CallRecordings {
   }
 
   /** Removes the recordings on the list of removals that are in this node's reach. */
-  async removeDue(): Promise<void> {
+  async removeDue(signal: AbortSignal): Promise<void> {
     const { removals, recordingStore, onError } = this.#deps;
     const remove = (key: string) => recordingStore.remove(key);
-    await removeDueFiles(removals, remove, (error) => onError(error, 'recording not removed, retrying'));
+    const failed = (error: unknown) => onError(error, 'recording not removed, retrying');
+    await removeDueFiles(removals, remove, failed, signal);
   }
 
   /** Stores a file, unless the project's quota is used up. */

@@ -9,6 +9,9 @@ import { DOCUMENT_TYPES, type DocumentType } from '../documentType.ts';
 import type { DocumentFiles } from '../files.ts';
 import { createTypeDetector } from './typeDetector.ts';
 
+/** A request does not wait longer for a store that does not answer. */
+const CLEAN_UP_MS = 2_000;
+
 export interface DocumentsDeps {
   readonly files: DocumentFiles;
   /** Files whose dataset was removed. */
@@ -45,16 +48,16 @@ export interface Documents {
   /** Removes the file of a dataset that was removed from the database. Never fails. */
   cleanUp(): Promise<void>;
   /** Removes the files of all removed datasets. */
-  removeFiles(): Promise<void>;
+  removeFiles(signal: AbortSignal): Promise<void>;
 }
 
 export function createDocuments(deps: DocumentsDeps): Documents {
   const { files, removals, wake, onError } = deps;
 
-  const removeFiles = () =>
-    removeDueFiles(removals, files.remove, (error) =>
-      onError(error, 'file of a dataset not removed, retrying'),
-    );
+  const removeFiles = (signal: AbortSignal) => {
+    const failed = (error: unknown) => onError(error, 'file of a dataset not removed, retrying');
+    return removeDueFiles(removals, files.remove, failed, signal);
+  };
   const logErrors = async (work: Promise<unknown>, message: string) => {
     await work.catch((error: unknown) => onError(error, message));
   };
@@ -82,7 +85,11 @@ export function createDocuments(deps: DocumentsDeps): Documents {
     },
     discard: (fileKey) => logErrors(files.remove(fileKey), 'rejected upload not removed'),
     wake,
-    cleanUp: () => logErrors(removeFiles(), 'file of a removed dataset not removed, the sweep retries'),
+    cleanUp: () =>
+      logErrors(
+        removeFiles(AbortSignal.timeout(CLEAN_UP_MS)),
+        'file of a removed dataset not removed, the sweep retries',
+      ),
     removeFiles,
   };
 }

@@ -11,15 +11,16 @@ function scene(firstMs?: number) {
   const clock = createSimulatedClock();
   const running: Settling[] = [];
   const errors: unknown[] = [];
-  const work = () =>
+  const work = (signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
-      running.push({ resolve, reject });
+      running.push({ signal, resolve, reject });
     });
   const stop = repeat(clock, EVERY_MS, work, (error) => errors.push(error), firstMs);
   return { clock, running, errors, stop };
 }
 
 interface Settling {
+  readonly signal: AbortSignal;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -61,15 +62,17 @@ test('repeat reports a failure and continues', async () => {
   expect(running).toHaveLength(2);
 });
 
-test('Stopping waits for the running task and leaves no timer', async () => {
+test('Stopping tells the running task, waits for it and leaves no timer', async () => {
   const { clock, running, stop } = scene();
   clock.advance(EVERY_MS);
+  expect(running[0]?.signal.aborted).toBe(false);
   let isStopped = false;
   const stopping = Promise.all([stop(), stop()]).then(() => {
     isStopped = true;
   });
   await settled();
   expect(isStopped).toBe(false);
+  expect(running[0]?.signal.aborted).toBe(true);
   running[0]?.resolve();
   await stopping;
   expect(clock.pendingTimers()).toBe(0);

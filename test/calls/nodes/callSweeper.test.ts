@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Call } from '../../../src/calls/call.ts';
 import type { CallStore, OrphanedCall, QueuedCall } from '../../../src/calls/callStore.ts';
 import {
@@ -225,6 +225,17 @@ describe('sweepCalls', () => {
     await stop();
     expect(done.at(-1)).toBe('release call-sweep');
     expect(clock.pendingTimers()).toBe(0);
+  });
+
+  test('startCallSweeper leaves a recording whose store is silent to the next sweep when it stops', async () => {
+    orphans = [{ call: makeCall({ id: 'lost' }), lastSeenAt: later(60) }];
+    const recover = () => new Promise<never>(() => void done.push('recover lost'));
+    const recordings = unused<CallRecordings>('recordings', { recover });
+    const stop = startCallSweeper({ ...deps(), recordings });
+    clock.advance(10_000);
+    await vi.waitFor(() => expect(done).toContain('recover lost'));
+    await stop();
+    expect(done.at(-1)).toBe('release call-sweep');
   });
 });
 

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { CallwayError } from '../../../src/base/errors.ts';
 import { uuidV7 } from '../../../src/base/values/ids.ts';
 import type { Call } from '../../../src/calls/call.ts';
@@ -36,6 +36,7 @@ function recordingsWith(
       },
       async remove(key) {
         if (key.startsWith('broken/')) throw new Error('not removed');
+        if (key.startsWith('silent/')) await new Promise(() => undefined);
         return key.startsWith('here/');
       },
     }),
@@ -169,6 +170,17 @@ test('A removed recording stays on the list until its file is removed, and holds
   for (const key of [...kept, 'here/a.wav', 'here/b.wav']) removals.add(key);
   await recordings.remove('here/a.wav');
   expect(removals.size).toBe(252);
-  await recordings.removeDue();
+  await recordings.removeDue(new AbortController().signal);
   expect([...removals]).toEqual(kept);
+});
+
+test('A stop ends the removals also while the store is silent', async () => {
+  const { recordings, removals } = recordingsWith(away);
+  const kept = ['silent/a.wav', 'silent/b.wav'];
+  for (const key of ['here/a.wav', ...kept]) removals.add(key);
+  const stop = new AbortController();
+  const removing = recordings.removeDue(stop.signal);
+  await vi.waitFor(() => expect([...removals]).toEqual(kept));
+  stop.abort();
+  await removing;
 });
