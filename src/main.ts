@@ -36,10 +36,21 @@ async function main(): Promise<number> {
   const output = standardOutput();
   process.once('exit', () => output.flushSync());
   const logger = createLogger(config.LOG_LEVEL, process.stdout.isTTY ? terminalOutput(output) : output);
-  const stopRequested = stopSignal();
+  const stopping = new AbortController();
+  const stopRequested = stopSignal().then((signal) => {
+    logger.info({ signal }, 'stopping');
+    setTimeout(
+      () => {
+        logger.error('drain time exceeded, exiting with calls or requests running');
+        process.exit(1);
+      },
+      config.DRAIN_SECONDS * 1000 + GRACE_MILLISECONDS,
+    );
+    stopping.abort(new Error(`${signal} during the start`));
+  });
   try {
     const began = performance.now();
-    const gateway = await startGateway(config, logger);
+    const gateway = await startGateway(config, logger, stopping.signal);
     logger.info(
       {
         url: gateway.url,
@@ -50,21 +61,16 @@ async function main(): Promise<number> {
     );
     // Launchers wait for this line.
     logger.flush();
-    const signal = await stopRequested;
-    logger.info({ signal }, 'stopping');
-    const deadline = setTimeout(
-      () => {
-        logger.error('drain time exceeded, exiting with calls or requests running');
-        process.exit(1);
-      },
-      config.DRAIN_SECONDS * 1000 + GRACE_MILLISECONDS,
-    );
+    await stopRequested;
     await gateway.retire();
     await gateway.stop();
-    clearTimeout(deadline);
     logger.info('stopped');
     return 0;
   } catch (error) {
+    if (error === stopping.signal.reason) {
+      logger.info('stopped');
+      return 0;
+    }
     const reason = reasonOf(error);
     const isConfiguration = isConfigurationError(error);
     logger.fatal(isConfiguration ? { reason } : { err: error }, 'start failed');

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 
 import { drainConnections } from '../api/plugins/drainConnections.ts';
 import type { App } from '../api/ports.ts';
+import { unlessAborted } from '../base/async/unlessAborted.ts';
 import type { CallNode } from '../calls/runner/callNode.ts';
 import { workDepths } from '../infra/postgres/work/tables.ts';
 import { redisVoiceNodes } from '../infra/redis/nodes/leasedEntries.ts';
@@ -35,15 +36,23 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** Builds all parts, starts them in order, and closes them in reverse order. */
-export async function startGateway(config: Config, logger: Logger): Promise<Gateway> {
+/**
+ * Builds all parts, starts them in order, and closes them in reverse order.
+ *
+ * @param signal - Ends the start, which may wait for a migration. @throws Its reason.
+ */
+export async function startGateway(
+  config: Config,
+  logger: Logger,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Gateway> {
   const lifecycle = new Lifecycle((error) => logger.error({ err: error }, 'close failed'));
   const startup = lifecycle.closing(await startStartupServer(config));
   try {
-    const node = await openNode(config, logger, lifecycle, startup.setPhase);
+    const node = await unlessAborted(openNode(config, logger, lifecycle, startup.setPhase), signal);
     const warnOfEnd = endingModelWarnings(node.clock, node.logger);
     for (const { setting, model } of configuredModels(config)) warnOfEnd(model, setting);
-    return await start(node, startup);
+    return await unlessAborted(start(node, startup), signal);
   } catch (error) {
     await lifecycle.close();
     throw error;

@@ -9,8 +9,10 @@ export class Lifecycle {
     this.#onError = onError;
   }
 
+  /** What is started while the others are being closed is closed at once. */
   onClose(close: () => Promise<void>): void {
-    this.#closers.push(close);
+    if (this.#closing) void close().catch(this.#onError);
+    else this.#closers.push(close);
   }
 
   /** Registers a part's own `close`. @returns The part. */

@@ -1,11 +1,14 @@
 import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { cli } from '../cli/support.ts';
+import { startChild } from '../support/child.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { reservePort } from '../support/ports.ts';
 import { createTestDatabase } from '../support/postgres.ts';
+import { serviceCommand } from '../support/processes.ts';
 import { saying, startScriptedUpstream } from '../support/scriptedUpstream.ts';
+import { tempDir } from '../support/tempDir.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 /** As the migrations take it. */
@@ -39,6 +42,23 @@ test('A node is alive and not ready while the database is migrated', TIMEOUT, as
   const gateway = await starting;
   onTestFinished(() => gateway.stop());
   expect(await ask('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
+});
+
+test('A stop ends a start that waits for the migration of another node', TIMEOUT, async () => {
+  const url = await emptyDatabase();
+  const otherNode = new pg.Client({ connectionString: url });
+  await otherNode.connect();
+  onTestFinished(() => otherNode.end());
+  await otherNode.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
+  const settings = { PORT: '0', ROLES: 'api', DATABASE_URL: url, REDIS_URL: 'redis://127.0.0.1:1' };
+  const folder = tempDir();
+  const node = await startChild(process.execPath, serviceCommand(), { cwd: folder, env: settings });
+  const says = (text: string) => vi.waitFor(() => expect(node.lines.join()).toContain(text), 90_000);
+
+  await says('database migration waiting');
+  node.kill('SIGTERM');
+  await says('"msg":"stopped"');
+  expect(await node.ended).toEqual({ code: 0, signal: null });
 });
 
 test('callway migrate prepares the database for the nodes', TIMEOUT, async () => {
