@@ -15,6 +15,7 @@ import { replyWithError } from './errors.ts';
 import { accessControl } from './plugins/accessControl.ts';
 import { refuseOtherModels } from './plugins/allowedModels.ts';
 import { answerClientErrors } from './plugins/clientErrors.ts';
+import { closeUnusedConnections } from './plugins/drainConnections.ts';
 import { shareFairly } from './plugins/fairness.ts';
 import { refuseUnknownVoices } from './plugins/knownVoices.ts';
 import { legacyRoutes } from './plugins/legacyRoutes.ts';
@@ -67,6 +68,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
     // A connection that was busy when the shutdown began would otherwise stay open for the whole idle time.
     app.server.keepAliveTimeout = 1;
   });
+  closeUnusedConnections(app);
 
   const lifecycle = requestLifecycle(app, deps);
   answerWidgetPreflights(app, deps);

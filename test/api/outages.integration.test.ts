@@ -140,6 +140,22 @@ describe('A shutdown', () => {
     await gateway.stop();
   });
 
+  test('closes connections that have sent no request, or a part of its head', async () => {
+    const gateway = await startTestGateway();
+    const { hostname, port } = new URL(gateway.url);
+    const sent = ['', 'GET /healthz HTTP/1.1\r\nHost', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /h'];
+    const sockets = sent.map((part) => {
+      const socket = connect(Number(port), hostname).on('error', () => undefined);
+      socket.write(part);
+      return socket;
+    });
+    // The connections before it are accepted then.
+    await Promise.all(sockets.slice(2).map((socket) => once(socket, 'data')));
+    const closed = sockets.map((socket) => once(socket.resume(), 'close'));
+    await gateway.stop();
+    await Promise.all(closed);
+  });
+
   test('is visible at /readyz on a connection that is still open', async () => {
     const gateway = await startTestGateway();
     onTestFinished(() => gateway.stop());

@@ -123,14 +123,23 @@ describe('Requests without a key', () => {
     'for %s are limited to 60 a minute of one source',
     async (path) => {
       const gateway = await startTestGateway({ env: { TRUST_PROXY: '1' } });
-      const from = (address: string) =>
-        gateway.api('GET', path, { key: null, headers: { 'x-forwarded-for': address } });
-      const answers = await withinOneMinute(() =>
-        Promise.all(Array.from({ length: 70 }, () => from(`198.51.100.${minute() % 250}`))),
-      );
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(60);
-      expectRefusal(answers.find(({ status }) => status !== 200));
-      expect((await from('203.0.113.1')).status).toBe(200);
+      const headersOf = (address: string) => ({ 'x-forwarded-for': address });
+      // Not by the client, which checks each document against itself.
+      const ask = async (address: string) => {
+        const response = await fetch(`${gateway.url}${path}`, { headers: headersOf(address) });
+        await response.body?.cancel();
+        return response.status;
+      };
+      const { statuses, refused } = await withinOneMinute(async () => {
+        const address = `198.51.100.${minute() % 250}`;
+        return {
+          statuses: await Promise.all(Array.from({ length: 69 }, () => ask(address))),
+          refused: await gateway.api('GET', path, { key: null, headers: headersOf(address) }),
+        };
+      });
+      expect(statuses.filter((status) => status === 200)).toHaveLength(60);
+      expectRefusal(refused);
+      expect(await ask('203.0.113.1')).toBe(200);
       await gateway.stop();
     },
   );
