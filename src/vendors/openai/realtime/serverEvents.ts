@@ -17,11 +17,13 @@ const functionCall = z.object({
   arguments: z.string().default('{}'),
 });
 const outputItem = z.union([functionCall, z.object({ type: z.string() })]);
+/** Tokens are counted whole: a server of the user's own may send an estimate, or none. */
+const count = z.int().min(0).catch(0);
 const usage = z.object({
-  input_tokens: z.number().default(0),
-  output_tokens: z.number().default(0),
-  total_tokens: z.number().default(0),
-  input_token_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
+  input_tokens: count,
+  output_tokens: count,
+  total_tokens: count,
+  input_token_details: z.object({ cached_tokens: count }).nullish(),
 });
 const response = z.object({
   id: z.string().default(''),
