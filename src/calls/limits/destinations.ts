@@ -4,7 +4,7 @@ import { readSipHost, sipHost, type TransferTarget } from '../../agents/transfer
 import { parseCarrierNumber } from '../../base/values/e164.ts';
 import type { TrunkHost } from '../trunks/trunkSelection.ts';
 import { isAtHost } from '../trunks/trunkSelection.ts';
-import { areOfOneCountry, callingCodeOf, isSpecialRate } from './numberTypes.ts';
+import { areOfOneCountry, countryOrCode, isSpecialRate } from './numberTypes.ts';
 
 /** Digits of the shortest public number; fewer are an extension. @see normalizeNumber */
 const MIN_PUBLIC_DIGITS = 7;
@@ -51,8 +51,8 @@ export function destinationRefusal(
     return 'blockSpecialRates refuses premium-rate, shared-cost and satellite numbers';
   if (!ownCountriesOnly || allowedPrefixes.length > 0) return undefined;
   if (ownNumbers.some((own) => areOfOneCountry(own, number))) return undefined;
-  const codes = [...new Set(ownNumbers.map(callingCodeOf))].join(', ') || 'none';
-  return `ownCountriesOnly allows its own countries (${codes})`;
+  const countries = [...new Set(ownNumbers.map(countryOrCode))].join(', ') || 'none';
+  return `ownCountriesOnly allows its own countries (${countries})`;
 }
 
 /**

@@ -24,7 +24,8 @@ export function areOfOneCountry(one: string, other: string): boolean {
   return !first.country || !second.country || first.country === second.country;
 }
 
-/** Returns the calling code, such as `+49`. @param number - The normalized number. */
-export function callingCodeOf(number: string): string {
-  return `+${parsePhoneNumberFromString(number)?.countryCallingCode ?? ''}`;
+/** Returns the country, such as `DE`; the calling code of a number without one. @param number - The normalized number. */
+export function countryOrCode(number: string): string {
+  const parsed = parsePhoneNumberFromString(number);
+  return parsed?.country ?? `+${parsed?.countryCallingCode ?? ''}`;
 }
