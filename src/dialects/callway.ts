@@ -172,6 +172,10 @@ function readInternalMessage(message: Fields | undefined, agent: AgentReader): b
     if (typeof number === 'number') agent.command({ kind: 'said', number });
     return typeof number === 'number';
   }
+  if (message?.event === 'message_began') {
+    agent.command({ kind: 'message_began' });
+    return true;
+  }
   if (message?.event === 'disclosed') {
     const { id: name, messageMs } = fieldsOf(message.disclosed) ?? {};
     const id = nameOf(name);
@@ -211,6 +215,8 @@ function commandMessage(command: CallCommand): [event: string, fields?: object] 
       return ['briefing', { briefing: { outcome: command.outcome } }];
     case 'said':
       return ['said', { said: { number: command.number } }];
+    case 'message_began':
+      return ['message_began'];
     case 'disclosed':
       return ['disclosed', { disclosed: { id: command.id, messageMs: command.messageMs } }];
     case 'send_dtmf':

@@ -219,7 +219,9 @@ export class VoiceSession {
 
   #createAgentTurns(session: NewSession): AgentTurnQueue<AgentSpeech> {
     const { stream, engine, speech, checkpoints: store, onSpokenTurn, clock, onError } = this.#deps;
-    const disclosures = new Disclosures(clock, stream.info.disclosures);
+    const disclosures = new Disclosures(clock, stream.info.disclosures, () =>
+      stream.command({ kind: 'message_began' }),
+    );
     return new AgentTurnQueue({
       stream,
       engine,

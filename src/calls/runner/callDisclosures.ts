@@ -31,6 +31,12 @@ export class CallDisclosures {
     return this.#unsaid;
   }
 
+  /** What was said over the greeting of an answering machine is not in its message, which must have it too. */
+  onMessageBegan(): void {
+    this.#unheard = this.#all.filter((one) => one.machines || this.#unheard.includes(one));
+    void this.#writer.update({ disclosures: this.#unheard });
+  }
+
   /** The person has heard one whole, or an answering machine has it in its message, whose time counts from its beginning. */
   onHeard({ id, messageMs }: HeardDisclosure, answeredAtMs: number): void {
     const heard = (messageMs === undefined ? this.#unsaid : this.#all).find((one) => one.id === id);

@@ -251,6 +251,7 @@ function runCommand(state: CallState, command: CallCommand): CallStep {
       return transfer(state, command.to, true, command.options);
     case 'briefing':
     case 'said':
+    case 'message_began':
     case 'disclosed':
       // The stream to a transfer target sends the first; the live call takes the others.
       return unchanged(state);

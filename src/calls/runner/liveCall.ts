@@ -327,6 +327,7 @@ export class LiveCall {
     this.#media = media;
     media.events.on('command', (command) => {
       if (command.kind === 'said') this.#supervised.onSaid(command.number);
+      else if (command.kind === 'message_began') this.#disclosures.onMessageBegan();
       else if (command.kind === 'disclosed')
         this.#disclosures.onHeard(command, this.#answeredAtMs ?? this.#deps.clock.now());
       else this.#dispatch({ type: 'command', command });

@@ -19,6 +19,7 @@ const REPLACING: ReadonlySet<TurnInput['kind']> = new Set(['user_message', 'dtmf
 /** Keeps the order of a call's first words: each disclosure before any turn of the pathway. */
 export class Disclosures {
   readonly #clock: Clock;
+  readonly #onMessageBegan: () => void;
   readonly #all: readonly DueDisclosure[];
   #due: readonly DueDisclosure[];
   /** The turn that follows the last disclosure. */
@@ -27,8 +28,13 @@ export class Disclosures {
   #messageAtMs: number | undefined;
 
   /** @param due - What is still to be said, in order. */
-  constructor(clock: Clock, due: readonly DueDisclosure[] = []) {
+  constructor(
+    clock: Clock,
+    due: readonly DueDisclosure[] = [],
+    onMessageBegan: () => void = () => undefined,
+  ) {
     this.#clock = clock;
+    this.#onMessageBegan = onMessageBegan;
     this.#all = due;
     this.#due = due;
   }
@@ -50,6 +56,7 @@ export class Disclosures {
     if (input.kind === 'voicemail' && input !== this.#next) {
       this.#due = this.#all.filter(({ machines }) => machines);
       this.#messageAtMs = this.#clock.monotonicMs();
+      if (this.#due.length > 0) this.#onMessageBegan();
     }
     const next = this.#next && !REPLACING.has(input.kind) ? this.#next : input;
     const first = this.#nextDisclosure();

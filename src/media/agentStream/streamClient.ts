@@ -40,6 +40,8 @@ export type CallCommand =
    *
    * @property messageMs - For an answering machine, the time since its message began.
    */
+  /** The message on an answering machine begins: what was said over the greeting is not in it. */
+  | { readonly kind: 'message_began' }
   | { readonly kind: 'disclosed'; readonly id: string; readonly messageMs?: number | undefined }
   | { readonly kind: 'send_dtmf'; readonly digits: string };
 

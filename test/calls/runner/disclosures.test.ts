@@ -50,6 +50,15 @@ test('In the message on a machine the time counts from its beginning, also where
   expect(ended().map(({ id }) => id)).toEqual(['why', 'recorded']);
 });
 
+test('What was heard over the greeting of a machine counts no more once its message begins', async () => {
+  await answer();
+  await hear('who', 1000);
+  await hear('why', 2000);
+  leg().mediaEvents.emit('command', { kind: 'message_began' });
+  await hear('who', 15_000, 3000);
+  expect(ended().map(({ id }) => id)).toEqual(['why', 'recorded']);
+});
+
 test('An agent that replaces another is asked for those that were not heard', async () => {
   await answer();
   await hear('who', 1000);

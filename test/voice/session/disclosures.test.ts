@@ -207,6 +207,8 @@ describe('An answering machine', () => {
     call.stream.speak(beep);
     await call.stream.until(() => call.stream.commands.some(({ kind }) => kind === 'hangup'));
     expect(heard(call).slice(-2)).toEqual(['who', 'recorded']);
+    const told = call.stream.commands.map(({ kind }) => kind);
+    expect(told.slice(-4)).toEqual(['message_began', 'disclosed', 'disclosed', 'hangup']);
     const times = call.stream.commands.flatMap((command) =>
       command.kind === 'disclosed' ? (command.messageMs ?? []) : [],
     );
