@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import { drainConnections } from '../api/plugins/drainConnections.ts';
 import type { App } from '../api/ports.ts';
 import { unlessAborted } from '../base/async/unlessAborted.ts';
+import { withTimeout } from '../base/async/withTimeout.ts';
+import { systemClock } from '../base/values/clock.ts';
 import type { CallNode } from '../calls/runner/callNode.ts';
 import { workDepths } from '../infra/postgres/work/tables.ts';
 import { redisVoiceNodes } from '../infra/redis/nodes/leasedEntries.ts';
@@ -36,6 +38,9 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+/** A start that is ended has this time to finish its step, so that nothing of it stays; one that waits is left. */
+const STARTING_MS = 2_000;
+
 /**
  * Builds all parts, starts them in order, and closes them in reverse order.
  *
@@ -48,18 +53,22 @@ export async function startGateway(
 ): Promise<Gateway> {
   const lifecycle = new Lifecycle((error) => logger.error({ err: error }, 'close failed'));
   const startup = lifecycle.closing(await startStartupServer(config));
-  try {
-    const node = await unlessAborted(openNode(config, logger, lifecycle, startup.setPhase), signal);
+  const starting = openNode(config, logger, lifecycle, startup.setPhase).then((node) => {
+    signal.throwIfAborted();
     const warnOfEnd = endingModelWarnings(node.clock, node.logger);
     for (const { setting, model } of configuredModels(config)) warnOfEnd(model, setting);
-    return await unlessAborted(start(node, startup), signal);
+    return start(node, startup, signal);
+  });
+  try {
+    return await unlessAborted(starting, signal);
   } catch (error) {
+    await withTimeout(systemClock, starting, STARTING_MS);
     await lifecycle.close();
     throw error;
   }
 }
 
-async function start(node: NodeContext, startup: StartupServer): Promise<Gateway> {
+async function start(node: NodeContext, startup: StartupServer, signal: AbortSignal): Promise<Gateway> {
   const { config, redis, database, clock, overload } = node;
   const registry = redisVoiceNodes(redis);
   let onSessionEnded = () => {};
@@ -78,8 +87,9 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
   node.state.app = app;
   await redis.untilReady();
   await voice?.started;
-  startWorker(node, services);
   await startup.close();
+  signal.throwIfAborted();
+  startWorker(node, services);
   await app.listen({ port: startup.port, host: config.HOST });
   const stopOffering = services.recordings.offer(services.calls.bus);
   node.lifecycle.onClose(async () => stopOffering());
