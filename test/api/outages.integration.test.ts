@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { type ApiAnswer, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -29,9 +29,10 @@ describe('While Redis is down', () => {
     const isReady = () =>
       expect.poll(() => readiness(gateway), WAIT).toEqual([200, 'ready', { database: 'up', redis: 'up' }]);
     await isReady();
-    const { path, developerKey: key } = await gateway.createProject();
+    // Commands have two seconds, in which this process must read the answer.
+    const { path, developerKey: key } = await vi.waitFor(() => gateway.createProject(), WAIT);
     const ask = () => gateway.api('GET', `${path}/agent`, { key });
-    expect((await ask()).status).toBe(200);
+    await expect.poll(async () => (await ask()).status, WAIT).toBe(200);
 
     if (how === 'stopped') await redis.stop();
     else redis.pause();
