@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { DocumentFiles } from '../../knowledge/files.ts';
@@ -108,7 +109,7 @@ async function readFile<Stores extends { readonly contactImports: ContactImportS
   if (task.attempts > MAX_ATTEMPTS) throw new DocumentError('Reading the file was interrupted too often');
   const target = await deps.targetOf(task);
   if (!target) throw new ImportLostError();
-  const file = await checkOut(deps, task);
+  const file = await unlessAborted(checkOut(deps, task), signal);
   let readRow: ((cells: readonly string[]) => GivenRow) | undefined;
   let firstRows: (readonly string[])[] = [];
   let position = 0;

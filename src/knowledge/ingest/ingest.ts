@@ -1,5 +1,6 @@
 import { linkAbort } from '../../base/async/linkedAbort.ts';
 import { repeat } from '../../base/async/repeat.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MakeId } from '../../base/values/ids.ts';
@@ -129,7 +130,7 @@ async function parse(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
   const { datasetId, name, chunkSize, chunkOverlap } = task;
   const type = typeOfMime(task.mimeType);
   if (!type) throw new DocumentError(`The type ${task.mimeType} cannot be read`);
-  const file = await checkOut(deps.files, task.fileKey);
+  const file = await unlessAborted(checkOut(deps.files, task.fileKey), signal);
   const abort = linkAbort(signal);
   const checkRemoval = async () => {
     if (!(await deps.datasets.exists(datasetId))) abort.abort(new DatasetRemovedError());

@@ -244,6 +244,26 @@ test.each([
   expect(seen).toEqual({ status, reason, undone: status === 'failed' ? 0 : 1 });
 });
 
+test('A stop does not wait for a silent store of files', async () => {
+  const stop = new AbortController();
+  const task = { datasetId: 'd', mimeType: 'text/plain', attempts: 1, isParsed: false };
+  const run = ingest(
+    {
+      datasets: { startIngestion: async () => task, undoAttempt: async () => undefined },
+      files: {
+        checkOut() {
+          stop.abort(new Error('the service is stopping'));
+          return new Promise(() => undefined);
+        },
+      },
+      clock: createSimulatedClock(),
+    } as unknown as IngestDeps,
+    'd',
+    stop.signal,
+  );
+  await expect(run).rejects.toThrow('stopping');
+});
+
 test('The removal of a document stops its parse', async () => {
   const clock = createSimulatedClock();
   const seen: string[] = [];
