@@ -35,13 +35,13 @@ export type CallCommand =
   | { readonly kind: 'briefing'; readonly outcome: BriefingOutcome }
   /** The supervisor's words with this number were begun, or will not be said any more. */
   | { readonly kind: 'said'; readonly number: number }
+  /** The message on an answering machine begins: what was said over the greeting is not in it. */
+  | { readonly kind: 'message_began' }
   /**
    * The caller has heard the disclosure with this id whole.
    *
    * @property messageMs - For an answering machine, the time since its message began.
    */
-  /** The message on an answering machine begins: what was said over the greeting is not in it. */
-  | { readonly kind: 'message_began' }
   | { readonly kind: 'disclosed'; readonly id: string; readonly messageMs?: number | undefined }
   | { readonly kind: 'send_dtmf'; readonly digits: string };
 
