@@ -12,7 +12,6 @@ import {
   startScriptedUpstream,
 } from '../support/scriptedUpstream.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 const WARRANTY = 'The warranty of the kettle lasts three years from the day of purchase.';
 const REFUND = 'Refunds go to the card within ten days.';
 const DETAIL = 'Many more details of the toaster, which nobody has ever read to their end, are told here. ';
@@ -121,34 +120,26 @@ describe.each([
   test.each([
     ['PDF', 'guide.pdf', 'How long does the warranty of the kettle last?', WARRANTY],
     ['DOCX', 'terms.docx', 'When do refunds go to the card?', REFUND],
-  ])(
-    'a model answers from a %s; prompt and history contain its name',
-    TIMEOUT,
-    async (kind, name, question, fact) => {
-      const { text, count, data, shown } = await ask(pathway, question, `${how}-${kind}`);
-      expect(text).toBe(fact);
-      expect(shown).toMatch(new RegExp(`^(?:\\[1\\] )?\\(${name}\\) `));
-      expect([count, data.query]).toEqual([1, question]);
-      expect(data.durationMs).toBeGreaterThanOrEqual(0);
-      expect(data.chunks[0]).toEqual({
-        chunkId: expect.any(String),
-        datasetId: datasetIds.get(name),
-        source: name,
-        score: expect.any(Number),
-      });
-    },
-  );
+  ])('a model answers from a %s; prompt and history contain its name', async (kind, name, question, fact) => {
+    const { text, count, data, shown } = await ask(pathway, question, `${how}-${kind}`);
+    expect(text).toBe(fact);
+    expect(shown).toMatch(new RegExp(`^(?:\\[1\\] )?\\(${name}\\) `));
+    expect([count, data.query]).toEqual([1, question]);
+    expect(data.durationMs).toBeGreaterThanOrEqual(0);
+    expect(data.chunks[0]).toEqual({
+      chunkId: expect.any(String),
+      datasetId: datasetIds.get(name),
+      source: name,
+      score: expect.any(Number),
+    });
+  });
 });
 
-test(
-  'a model gets no more document text than the limit, and the history contains the amount',
-  TIMEOUT,
-  async () => {
-    const { data, shown } = await ask(BY_NODE, 'Many more details of the toaster', 'long');
-    const passages = shown.split('\n').filter((line) => /^\[\d+\] /.test(line));
-    expect(passages.join('').length).toBeGreaterThan(MOST_CHARACTERS / 2);
-    expect(passages.join('').length).toBeLessThanOrEqual(MOST_CHARACTERS * 1.1);
-    expect(passages.length).toBeLessThan(50);
-    expect(data.chunks).toHaveLength(passages.length);
-  },
-);
+test('a model gets no more document text than the limit, and the history contains the amount', async () => {
+  const { data, shown } = await ask(BY_NODE, 'Many more details of the toaster', 'long');
+  const passages = shown.split('\n').filter((line) => /^\[\d+\] /.test(line));
+  expect(passages.join('').length).toBeGreaterThan(MOST_CHARACTERS / 2);
+  expect(passages.join('').length).toBeLessThanOrEqual(MOST_CHARACTERS * 1.1);
+  expect(passages.length).toBeLessThan(50);
+  expect(data.chunks).toHaveLength(passages.length);
+});

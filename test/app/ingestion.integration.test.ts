@@ -11,7 +11,6 @@ import { createTestDatabase } from '../support/postgres.ts';
 import { redisDatabase } from '../support/redis.ts';
 import { makeTempDir, tempDir } from '../support/tempDir.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 /** 16 sentences are requested first, then up to 128 at once. */
 const MORE_THAN_A_BATCH = 160;
 
@@ -46,7 +45,7 @@ const sentences = (count: number) =>
 describe('An embeddings endpoint', () => {
   const start = useGateway();
 
-  test('embeds each chunk once, with the selected model', TIMEOUT, async () => {
+  test('embeds each chunk once, with the selected model', async () => {
     const { fake, knowledge } = await start();
     const dataset = await knowledge.add('long.txt', sentences(MORE_THAN_A_BATCH).join(' '));
     expect(dataset).toMatchObject({
@@ -65,23 +64,19 @@ describe('An embeddings endpoint', () => {
   test.each([
     ['the key', { status: 401 }, /key/],
     ['the model', { status: 404, body: { error: { message: 'no such model' } } }, /model/],
-  ])(
-    'that rejects %s fails the dataset with the reason, and a query with 500',
-    TIMEOUT,
-    async (_, answer, reason) => {
-      const { fake, knowledge } = await start();
-      fake.answerWith(answer);
-      const dataset = await knowledge.add('a.txt', 'Some words.');
-      expect(dataset).toMatchObject({ status: 'failed', error: expect.stringMatching(reason) });
-      expect(JSON.stringify(dataset)).not.toContain('sk-test');
+  ])('that rejects %s fails the dataset with the reason, and a query with 500', async (_, answer, reason) => {
+    const { fake, knowledge } = await start();
+    fake.answerWith(answer);
+    const dataset = await knowledge.add('a.txt', 'Some words.');
+    expect(dataset).toMatchObject({ status: 'failed', error: expect.stringMatching(reason) });
+    expect(JSON.stringify(dataset)).not.toContain('sk-test');
 
-      await knowledge.add('b.txt', 'Other words.');
-      fake.answerWith(answer);
-      expect(await knowledge.query('words')).toMatchObject({ status: 500, body: { code: 'model_rejected' } });
-    },
-  );
+    await knowledge.add('b.txt', 'Other words.');
+    fake.answerWith(answer);
+    expect(await knowledge.query('words')).toMatchObject({ status: 500, body: { code: 'model_rejected' } });
+  });
 
-  test('that is down is named by the dataset, which is tried again on request', TIMEOUT, async () => {
+  test('that is down is named by the dataset, which is tried again on request', async () => {
     const { fake, gateway, knowledge } = await start();
     const key = knowledge.project.developerKey;
     fake.answerWith(...Array<{ status: number }>(100).fill({ status: 503 }));
@@ -115,7 +110,7 @@ describe('An embeddings endpoint', () => {
 describe('The removal of a dataset', () => {
   const start = useGateway();
 
-  test('of a project removes its files', TIMEOUT, async () => {
+  test('of a project removes its files', async () => {
     const { gateway, dataDir, knowledge } = await start();
     const kept = await createKnowledge(gateway);
     await knowledge.add('a.txt', 'Some words.');
@@ -129,7 +124,7 @@ describe('The removal of a dataset', () => {
     expect(readdirSync(join(dataDir, 'uploads'))).toEqual([]);
   });
 
-  test('removes the file and stops a running ingestion', TIMEOUT, async () => {
+  test('removes the file and stops a running ingestion', async () => {
     const { fake, gateway, dataDir, knowledge } = await start();
     const files = () => readdirSync(join(dataDir, 'uploads'));
     let goOn: () => void = () => undefined;
@@ -155,37 +150,33 @@ describe('The removal of a dataset', () => {
   });
 });
 
-test(
-  'a worker node ingests a document that another node received, from their shared bucket',
-  TIMEOUT,
-  async () => {
-    const [fake, objects] = await Promise.all([startFakeEmbeddings(), startObjectStore()]);
-    onTestFinished(() => fake.close());
-    const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
-    onTestFinished(async () => {
-      await Promise.all([database.drop(), redis.drop()]);
-    });
-    const shared = {
-      ...objects.env,
-      DATABASE_URL: database.url,
-      REDIS_URL: redis.url,
-      EMBEDDING_BASE_URL: fake.baseUrl,
-      CALLWAY_ADMIN_TOKEN: 'the-token-of-the-operator',
-      SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
-    };
-    const [takingDir, workingDir] = [tempDir(), tempDir()];
-    const taking = await startTestGateway({ env: { ...shared, ROLES: 'api' }, dataDir: takingDir });
-    onTestFinished(() => taking.stop());
-    const working = await startTestGateway({ env: { ...shared, ROLES: 'api,worker' }, dataDir: workingDir });
-    onTestFinished(() => working.stop());
-    const knowledge = await createKnowledge(taking, { chunkSize: 60, chunkOverlap: 0 });
-    const dataset = await knowledge.add('a.txt', sentences(20).join(' '));
-    expect(dataset).toMatchObject({ status: 'ready', chunkCount: 20, embeddedCount: 20 });
-    expect(existsSync(join(takingDir, 'uploads'))).toBe(false);
-    expect(readdirSync(join(workingDir, 'documents-in-use'))).toEqual([]);
-    const removed = await taking.api('DELETE', `${knowledge.path}/datasets/${dataset.id}`, {
-      key: knowledge.project.developerKey,
-    });
-    expect(removed.status).toBe(204);
-  },
-);
+test('a worker node ingests a document that another node received, from their shared bucket', async () => {
+  const [fake, objects] = await Promise.all([startFakeEmbeddings(), startObjectStore()]);
+  onTestFinished(() => fake.close());
+  const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
+  onTestFinished(async () => {
+    await Promise.all([database.drop(), redis.drop()]);
+  });
+  const shared = {
+    ...objects.env,
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    EMBEDDING_BASE_URL: fake.baseUrl,
+    CALLWAY_ADMIN_TOKEN: 'the-token-of-the-operator',
+    SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
+  };
+  const [takingDir, workingDir] = [tempDir(), tempDir()];
+  const taking = await startTestGateway({ env: { ...shared, ROLES: 'api' }, dataDir: takingDir });
+  onTestFinished(() => taking.stop());
+  const working = await startTestGateway({ env: { ...shared, ROLES: 'api,worker' }, dataDir: workingDir });
+  onTestFinished(() => working.stop());
+  const knowledge = await createKnowledge(taking, { chunkSize: 60, chunkOverlap: 0 });
+  const dataset = await knowledge.add('a.txt', sentences(20).join(' '));
+  expect(dataset).toMatchObject({ status: 'ready', chunkCount: 20, embeddedCount: 20 });
+  expect(existsSync(join(takingDir, 'uploads'))).toBe(false);
+  expect(readdirSync(join(workingDir, 'documents-in-use'))).toEqual([]);
+  const removed = await taking.api('DELETE', `${knowledge.path}/datasets/${dataset.id}`, {
+    key: knowledge.project.developerKey,
+  });
+  expect(removed.status).toBe(204);
+});

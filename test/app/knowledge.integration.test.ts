@@ -47,9 +47,6 @@ const documents: [string, string, string | Buffer, string][] = [
   ['JSON', 'guide.json', JSON.stringify({ warranty: WARRANTY, refunds: REFUND }), 'application/json'],
 ];
 
-/** The first test loads the parser and the encoder, which takes long on a busy machine. */
-const TIMEOUT = { timeout: 90_000 };
-
 /** Six sentences of one chunk, and how people ask for what they say. */
 const CLINIC: readonly (readonly [string, string])[] = [
   [
@@ -63,7 +60,7 @@ const CLINIC: readonly (readonly [string, string])[] = [
   ['In an emergency at night, call the hospital instead.', 'who can I call at night in an emergency'],
 ];
 
-test('A sentence among six is found by its meaning', TIMEOUT, async () => {
+test('A sentence among six is found by its meaning', async () => {
   const clinic = await createKnowledge(gateway());
   const dataset = await clinic.add('clinic.txt', CLINIC.map(([sentence]) => sentence).join(' '));
   expect(dataset).toMatchObject({ status: 'ready', chunkCount: 1 });
@@ -74,7 +71,7 @@ test('A sentence among six is found by its meaning', TIMEOUT, async () => {
 });
 
 describe('A document', () => {
-  test.each(documents)('of type %s becomes an answer', TIMEOUT, async (_, name, content, mimeType) => {
+  test.each(documents)('of type %s becomes an answer', async (_, name, content, mimeType) => {
     const dataset = await knowledge.add(name, content);
     expect(dataset, dataset.error).toMatchObject({
       status: 'ready',

@@ -11,7 +11,6 @@ import { startTestGateway } from '../support/gateway.ts';
 import { type ServiceProcess, startService } from '../support/processes.ts';
 import { makeTempDir, tempDir } from '../support/tempDir.ts';
 
-const TIMEOUT = { timeout: 90_000 };
 /** A process that waits for a thread or a socket stays for seconds. */
 const AT_ONCE_MS = 3_000;
 
@@ -31,7 +30,7 @@ async function occupyUdp(): Promise<number> {
 }
 
 describe('A start with a port in use names the setting', () => {
-  test('PORT', TIMEOUT, async () => {
+  test('PORT', async () => {
     const starting = startService({ env: { PORT: String(await occupyTcp()) } });
     await expect(starting).rejects.toThrow('Callway cannot run: PORT: ');
   });
@@ -56,7 +55,7 @@ describe('A start with a port in use names the setting', () => {
   });
 });
 
-test('A start without its database says what refused it', TIMEOUT, async () => {
+test('A start without its database says what refused it', async () => {
   const starting = startService({ env: { DATABASE_URL: 'postgres://x@127.0.0.1/x?host=/missing' } });
   await expect(starting).rejects.toThrow(/Callway cannot run: database is unavailable.* \(.*ENOENT/);
 });
@@ -83,7 +82,7 @@ describe('A service with a data folder of its own', () => {
     expect(spawnSync('chmod', ['-R', 'a+rwX', folder.path]).status).toBe(0);
     process.umask(0);
     service = await startService({ dataDir: folder.path });
-  }, TIMEOUT.timeout);
+  });
   afterAll(async () => {
     process.umask(umask);
     await service?.close();
@@ -94,7 +93,7 @@ describe('A service with a data folder of its own', () => {
     expect(openTo(folder.path)).toEqual([]);
   });
 
-  test('exits at once after its last line, and leaves nothing that others can read', TIMEOUT, async () => {
+  test('exits at once after its last line, and leaves nothing that others can read', async () => {
     const stopping = service.stop();
     const isStopped = () => service.lines.some((line) => line.includes('"msg":"stopped"'));
     await expect.poll(isStopped, { timeout: 30_000, interval: 10 }).toBe(true);

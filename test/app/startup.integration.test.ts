@@ -10,7 +10,6 @@ import { serviceCommand } from '../support/processes.ts';
 import { saying, startScriptedUpstream } from '../support/scriptedUpstream.ts';
 import { tempDir } from '../support/tempDir.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 /** As the migrations take it. */
 const MIGRATION_LOCK = '7223104551';
 
@@ -20,7 +19,7 @@ async function emptyDatabase() {
   return url;
 }
 
-test('A node is alive and not ready while the database is migrated', TIMEOUT, async () => {
+test('A node is alive and not ready while the database is migrated', async () => {
   const url = await emptyDatabase();
   const otherNode = new pg.Client({ connectionString: url });
   await otherNode.connect();
@@ -44,7 +43,7 @@ test('A node is alive and not ready while the database is migrated', TIMEOUT, as
   expect(await ask('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
 });
 
-test('A stop ends a start that waits for the migration of another node', TIMEOUT, async () => {
+test('A stop ends a start that waits for the migration of another node', async () => {
   const url = await emptyDatabase();
   const otherNode = new pg.Client({ connectionString: url });
   await otherNode.connect();
@@ -61,7 +60,7 @@ test('A stop ends a start that waits for the migration of another node', TIMEOUT
   expect(await node.ended).toEqual({ code: 0, signal: null });
 });
 
-test('callway migrate prepares the database for the nodes', TIMEOUT, async () => {
+test('callway migrate prepares the database for the nodes', async () => {
   const DATABASE_URL = await emptyDatabase();
   expect(await cli(['migrate'], { DATABASE_URL })).toMatchObject({
     code: 0,
@@ -74,33 +73,27 @@ test('callway migrate prepares the database for the nodes', TIMEOUT, async () =>
   });
 });
 
-test(
-  'A database of an unreleased build is refused in one sentence by callway migrate, doctor and the start',
-  TIMEOUT,
-  async () => {
-    const DATABASE_URL = await emptyDatabase();
-    const client = new pg.Client({ connectionString: DATABASE_URL });
-    await client.connect();
-    await client.query(
-      `CREATE TABLE schema_migrations (version int PRIMARY KEY, name text, checksum text, applied_at timestamptz);
+test('A database of an unreleased build is refused in one sentence by callway migrate, doctor and the start', async () => {
+  const DATABASE_URL = await emptyDatabase();
+  const client = new pg.Client({ connectionString: DATABASE_URL });
+  await client.connect();
+  await client.query(
+    `CREATE TABLE schema_migrations (version int PRIMARY KEY, name text, checksum text, applied_at timestamptz);
      INSERT INTO schema_migrations VALUES (1, 'foundation', 'other', now())`,
-    );
-    const sentence = /unreleased build of Callway, which alone can use it: set DATABASE_URL/;
-    expect(await cli(['migrate'], { DATABASE_URL })).toMatchObject({
-      code: 78,
-      err: expect.stringMatching(sentence),
-    });
-    expect(await cli(['doctor'], { DATABASE_URL })).toMatchObject({
-      out: expect.stringMatching(/FAIL +migrations +were run by an unreleased build/),
-    });
-    await expect(startTestGateway({ env: { DATABASE_URL } })).rejects.toThrow(sentence);
-    const { rows } = await client.query(
-      `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`,
-    );
-    expect(rows).toEqual([{ name: 'schema_migrations' }]);
-    await client.end();
-  },
-);
+  );
+  const sentence = /unreleased build of Callway, which alone can use it: set DATABASE_URL/;
+  expect(await cli(['migrate'], { DATABASE_URL })).toMatchObject({
+    code: 78,
+    err: expect.stringMatching(sentence),
+  });
+  expect(await cli(['doctor'], { DATABASE_URL })).toMatchObject({
+    out: expect.stringMatching(/FAIL +migrations +were run by an unreleased build/),
+  });
+  await expect(startTestGateway({ env: { DATABASE_URL } })).rejects.toThrow(sentence);
+  const { rows } = await client.query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`);
+  expect(rows).toEqual([{ name: 'schema_migrations' }]);
+  await client.end();
+});
 
 test('A start with a model that has ended works and names the setting; an agent’s model is named when it is asked', async () => {
   const upstream = await startScriptedUpstream({ steps: saying('Hello.') });

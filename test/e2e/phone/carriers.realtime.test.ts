@@ -9,7 +9,6 @@ import { phoneInstallation } from './support/installation.ts';
 import { type Line, newNumber, type PlacedCall } from './support/line.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';
 
-const TIMEOUT = 90_000;
 const RATE_HZ = 8000;
 const MEDIA_TIMEOUT_SECONDS = 2;
 const TALK_MS = 1500;
@@ -28,7 +27,7 @@ async function outcomeOf(line: Line, call: PlacedCall, toNumber: string) {
   return { status, endReason, durationMs, endedAt, recording: told.recording.status };
 }
 
-describe('a carrier that fails during a call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
+describe('a carrier that fails during a call', requiresSipPeers, () => {
   test('and answers no BYE: media timeout ends the call', async () => {
     const toNumber = newNumber();
     const phone = await startBaresip({

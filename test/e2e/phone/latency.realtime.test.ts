@@ -15,7 +15,6 @@ import { type Line, newNumber, type PlacedCall } from './support/line.ts';
 import { soundSegments } from './support/tones.ts';
 import { chatReply, speechReply, startVendor, transcriptionReply } from './support/vendor.ts';
 
-const TIMEOUT = 120_000;
 const RATE_HZ = 8000;
 /** The measurement counts from packet to packet, which is 20 ms; two figures in whole milliseconds may add one. */
 const TOLERANCE_MS = 21;
@@ -82,7 +81,7 @@ async function gapsIn(url: string): Promise<number[]> {
   });
 }
 
-describe.concurrent('turn latency', { timeout: TIMEOUT }, () => {
+describe.concurrent('turn latency', () => {
   test.each([
     ['a silent line', 0],
     ['a line that hisses at -39 dB', 640],

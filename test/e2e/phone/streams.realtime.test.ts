@@ -14,7 +14,6 @@ import { phoneInstallation } from './support/installation.ts';
 import { SLOW } from './support/line.ts';
 import { soundMs } from './support/tones.ts';
 
-const TIMEOUT = 90_000;
 const installation = await phoneInstallation({ ROLES: 'api,worker,voice' });
 const TALKATIVE = {
   nodes: [
@@ -59,7 +58,7 @@ async function statusOf(url: string): Promise<number | undefined> {
   return response.statusCode;
 }
 
-describe('a foreign carrier’s stream', { timeout: TIMEOUT }, () => {
+describe('a foreign carrier’s stream', () => {
   test.each([
     ['twilio', 8000],
     ['callway', 16_000],
@@ -146,7 +145,7 @@ describe('a foreign carrier’s stream', { timeout: TIMEOUT }, () => {
   });
 });
 
-describe('a client of OpenAI’s Realtime interface', { timeout: TIMEOUT }, () => {
+describe('a client of OpenAI’s Realtime interface', () => {
   test('talks with the agent by the project’s address and key, and by a client secret', async () => {
     const { url } = installation().gateway;
     const line = await installation().makeLine({ trunks: [] });

@@ -9,7 +9,6 @@ import { DocumentParser } from '../../../src/knowledge/ingest/documentParser.ts'
 import type { ParseLimits } from '../../../src/knowledge/ingest/parserMessages.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
-const TIMEOUT = { timeout: 60_000 };
 /** Two messages of chunks, so that the parser has to go on after the first. */
 const PARAGRAPHS = Array.from(
   { length: 700 },
@@ -70,13 +69,13 @@ async function newParsers(before: readonly number[]): Promise<number[]> {
   return find();
 }
 
-test('A document is parsed in a process, whose chunks come in order', TIMEOUT, async () => {
+test('A document is parsed in a process, whose chunks come in order', async () => {
   const { parse, chunks } = startParser();
   await parse('a.txt', 'text', PARAGRAPHS.join('\n\n'));
   expect(chunks.map(({ content }) => content)).toEqual(PARAGRAPHS);
 });
 
-test('The rows of a table come as they are, up to the size that was asked for', TIMEOUT, async () => {
+test('The rows of a table come as they are, up to the size that was asked for', async () => {
   const parser = new DocumentParser({ clock: systemClock });
   onTestFinished(() => parser.close());
   const path = join(tempDir(), 'a.csv');
@@ -102,30 +101,26 @@ test('The rows of a table come as they are, up to the size that was asked for', 
 test.each<[string, Partial<ParseLimits>, string, RegExp]>([
   ['time', { timeMs: 10 }, PARAGRAPHS.join('\n\n').repeat(1_000), /takes more than 0 s to read/],
   ['memory', { memoryMb: 20 }, PARAGRAPHS.join('\n\n').repeat(1_000), /needs more than 20 MB of memory/],
-])(
-  'A document that exceeds its limit of %s is refused at once',
-  TIMEOUT,
-  async (_, limits, content, reason) => {
-    const { parse, starts } = startParser(limits);
-    await expect(parse('a.txt', 'text', content)).rejects.toMatchObject({
-      name: 'DocumentError',
-      message: expect.stringMatching(reason),
-    });
-    expect(starts()).toBe(1);
-  },
-);
+])('A document that exceeds its limit of %s is refused at once', async (_, limits, content, reason) => {
+  const { parse, starts } = startParser(limits);
+  await expect(parse('a.txt', 'text', content)).rejects.toMatchObject({
+    name: 'DocumentError',
+    message: expect.stringMatching(reason),
+  });
+  expect(starts()).toBe(1);
+});
 
-test('A document that repeats a little text without end is refused', TIMEOUT, async () => {
+test('A document that repeats a little text without end is refused', async () => {
   const { parse } = startParser();
-  const merged = `<td rowspan="60000">${'word '.repeat(39)}</td>`.repeat(200);
-  const table = `<table><tr>${merged}</tr>${'<tr><td>x</td></tr>'.repeat(1000)}</table>`;
+  const merged = `<td rowspan="60000">${'word '.repeat(39)}</td>`.repeat(100);
+  const table = `<table><tr>${merged}</tr>${'<tr><td>x</td></tr>'.repeat(500)}</table>`;
   await expect(parse('a.html', 'html', table)).rejects.toMatchObject({
     name: 'DocumentError',
     message: expect.stringContaining('repeats its text'),
   });
 });
 
-test('Storing chunks does not count towards the time', TIMEOUT, async () => {
+test('Storing chunks does not count towards the time', async () => {
   const { parse, chunks } = startParser({ timeMs: 8_000 });
   let stored = 0;
   await parse('a.txt', 'text', PARAGRAPHS.join('\n\n'), async () => {
@@ -135,31 +130,27 @@ test('Storing chunks does not count towards the time', TIMEOUT, async () => {
   expect(chunks).toHaveLength(PARAGRAPHS.length);
 });
 
-test(
-  'A document whose process died is read once more, and refused after the second time',
-  TIMEOUT,
-  async () => {
-    const once = startParser();
-    const before = parserPids();
-    const kill = async () => {
-      for (const pid of await newParsers(before)) process.kill(pid, 'SIGKILL');
-      await never();
-    };
-    await once.parse('a.txt', 'text', PARAGRAPHS.join('\n\n'), () =>
-      once.starts() === 1 ? kill() : Promise.resolve(),
-    );
-    expect(once.chunks).toHaveLength(PARAGRAPHS.length);
+test('A document whose process died is read once more, and refused after the second time', async () => {
+  const once = startParser();
+  const before = parserPids();
+  const kill = async () => {
+    for (const pid of await newParsers(before)) process.kill(pid, 'SIGKILL');
+    await never();
+  };
+  await once.parse('a.txt', 'text', PARAGRAPHS.join('\n\n'), () =>
+    once.starts() === 1 ? kill() : Promise.resolve(),
+  );
+  expect(once.chunks).toHaveLength(PARAGRAPHS.length);
 
-    const twice = startParser();
-    await expect(twice.parse('a.txt', 'text', PARAGRAPHS.join('\n\n'), kill)).rejects.toMatchObject({
-      name: 'DocumentError',
-      message: expect.stringMatching(/died twice/),
-    });
-    expect(twice.starts()).toBe(2);
-  },
-);
+  const twice = startParser();
+  await expect(twice.parse('a.txt', 'text', PARAGRAPHS.join('\n\n'), kill)).rejects.toMatchObject({
+    name: 'DocumentError',
+    message: expect.stringMatching(/died twice/),
+  });
+  expect(twice.starts()).toBe(2);
+});
 
-test('An abort ends the process at once', TIMEOUT, async () => {
+test('An abort ends the process at once', async () => {
   const { parse, abort } = startParser();
   const before = parserPids();
   const parsing = parse('a.txt', 'text', PARAGRAPHS.join('\n\n'), never);

@@ -297,7 +297,7 @@ describe('Spreadsheets', () => {
       { sheets: '<sheet name="Two" r:id="rId9" state="hidden"/>'.repeat(100_000) },
       ['x'],
     ],
-  ])('with %s', { timeout: 60_000 }, async (_, rows, book, expected) => {
+  ])('with %s', async (_, rows, book, expected) => {
     expect(await readTexts('xlsx', xlsx(rows, book))).toEqual(['Hours', ...expected]);
   });
 

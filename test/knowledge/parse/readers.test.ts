@@ -148,7 +148,7 @@ describe('CSV', () => {
   });
 });
 
-test('A table of 25 million commas is refused', { timeout: 60_000 }, async () => {
+test('A table of 25 million commas is refused', async () => {
   await expect(read('csv', ','.repeat(25_000_000))).rejects.toThrow(/more than 1000 columns/);
 });
 

@@ -6,7 +6,6 @@ import { BEHAVIOURS, type BehaviourInput } from '../../../src/testing/simulator/
 import type { SimulatedCallerEvent } from '../../../src/testing/simulator/simulatedCaller.ts';
 import { detectLeaks } from '../../support/leaks.ts';
 
-const TIMEOUT = 60_000;
 const MISSING_FILE = '/nowhere/sound.wav';
 
 /** Two carriers: a phone of one calls a phone of the other, over real SIP and RTP. */
@@ -103,7 +102,7 @@ function story(events: readonly SimulatedCallerEvent[]): string[] {
   );
 }
 
-describe.concurrent('A call between two simulated phones', { timeout: TIMEOUT }, () => {
+describe.concurrent('A call between two simulated phones', () => {
   test('can be hung up while digits are sent', async () => {
     const { nationalCallee, call } = rig.pair();
     rig.far.phones.set(nationalCallee, { kind: 'answers', afterMs: 0, script: [], stays: true });
@@ -284,7 +283,7 @@ test('An invalid behaviour is rejected', async () => {
   expect(() => rig.near.phones.set(callee, { kind: 'refuses', sipCode: 200 })).toThrow('sipCode');
 });
 
-test('ends at both parties when a carrier closes', { timeout: TIMEOUT }, async () => {
+test('ends at both parties when a carrier closes', async () => {
   const { callee, call } = rig.pair();
   rig.far.phones.set(callee, { kind: 'answers', afterMs: 0, script: [], stays: true });
   const ended = call([], { stays: true });

@@ -18,7 +18,7 @@ afterAll(async () => {
 const cosine = (a: Float32Array = new Float32Array(), b: Float32Array = new Float32Array()) =>
   a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0) / (Math.hypot(...a) * Math.hypot(...b));
 
-test('Local embedder returns vectors in order, similar texts closer', { timeout: 60_000 }, async () => {
+test('Local embedder returns vectors in order, similar texts closer', async () => {
   const texts = [
     'How long is the guarantee?',
     'The warranty lasts three years.',
@@ -32,7 +32,7 @@ test('Local embedder returns vectors in order, similar texts closer', { timeout:
   expect(cosine(again, vectors.at(-1))).toBeCloseTo(1, 4);
 });
 
-test('Local embedder does not block the main thread', { timeout: 60_000 }, async () => {
+test('Local embedder does not block the main thread', async () => {
   await embedder.embed(['warm'], forever);
   let longestMs = 0;
   let lastMs = performance.now();

@@ -11,7 +11,6 @@ import {
 import { openPostgres } from '../../../../src/infra/postgres/connection/postgres.ts';
 import { createTestDatabase } from '../../../support/postgres.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 const LONGEST_WAIT_MS = 3_000;
 /** Between the visits of a table: some of them begin while a migration waits for it. */
 const VISIT_MS = 200;
@@ -64,7 +63,7 @@ const slow = (version: number, sql: string): Migration => ({
   checksum: sql,
 });
 
-test('No request waits long for a migration that waits for a reader', TIMEOUT, async () => {
+test('No request waits long for a migration that waits for a reader', async () => {
   const { url, database } = await openServer();
   const migrations = [
     slow(1, 'CREATE TABLE made (id int); CREATE TABLE other (id int);'),
@@ -85,28 +84,24 @@ test('No request waits long for a migration that waits for a reader', TIMEOUT, a
   expect(await stopTraffic()).toBeLessThan(LONGEST_WAIT_MS);
 });
 
-test(
-  'A migration outlives the timeouts of queries, and other nodes wait for it and say so',
-  TIMEOUT,
-  async () => {
-    const { url, database } = await openServer({ statementTimeoutMs: 500 });
-    const other = openPostgres({ url, onIdleError: () => undefined, statementTimeoutMs: 500 });
-    onTestFinished(() => other.close());
-    const migrations = [slow(1, 'SELECT pg_sleep(4); CREATE TABLE made (id int);')];
-    const waits: MigrationWait[] = [];
-    const first = migrate(database, migrations, {
-      onMigrate: () => {
-        second = migrate(other, migrations, { onWait: (what) => waits.push(what) });
-      },
-    });
-    let second: Promise<string[]> | undefined;
-    expect(await first).toEqual(['slow_1']);
-    expect(await second).toEqual([]);
-    expect(waits).toEqual(['another node']);
-  },
-);
+test('A migration outlives the timeouts of queries, and other nodes wait for it and say so', async () => {
+  const { url, database } = await openServer({ statementTimeoutMs: 500 });
+  const other = openPostgres({ url, onIdleError: () => undefined, statementTimeoutMs: 500 });
+  onTestFinished(() => other.close());
+  const migrations = [slow(1, 'SELECT pg_sleep(4); CREATE TABLE made (id int);')];
+  const waits: MigrationWait[] = [];
+  const first = migrate(database, migrations, {
+    onMigrate: () => {
+      second = migrate(other, migrations, { onWait: (what) => waits.push(what) });
+    },
+  });
+  let second: Promise<string[]> | undefined;
+  expect(await first).toEqual(['slow_1']);
+  expect(await second).toEqual([]);
+  expect(waits).toEqual(['another node']);
+});
 
-test('An index is built beside writers, and built anew after a start that died', TIMEOUT, async () => {
+test('An index is built beside writers, and built anew after a start that died', async () => {
   const { url, database } = await openServer();
   await migrate(database, [slow(1, 'CREATE TABLE made (id int);')]);
   const index = slow(

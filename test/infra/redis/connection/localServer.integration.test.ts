@@ -7,7 +7,7 @@ import { tempDir } from '../../../support/tempDir.ts';
 
 const OWNER = new URL('../../../support/fixtures/redisOwner.ts', import.meta.url).pathname;
 const ORPHAN_SECONDS = 5;
-const TIMEOUT_MS = 60_000;
+const WAIT_MS = 60_000;
 
 async function startOwner(folder: string, orphanSeconds = ORPHAN_SECONDS) {
   const args = ['--import', 'tsx', OWNER, folder, String(orphanSeconds)];
@@ -17,7 +17,7 @@ async function startOwner(folder: string, orphanSeconds = ORPHAN_SECONDS) {
     await child.ended;
   });
   const find = (pattern: RegExp) => child.lines.flatMap((line) => pattern.exec(line)?.[1] ?? [])[0];
-  await expect.poll(() => find(/^ready (.*)/), { timeout: TIMEOUT_MS }).toBeDefined();
+  await expect.poll(() => find(/^ready (.*)/), { timeout: WAIT_MS }).toBeDefined();
   return { child, url: find(/^ready (.*)/) ?? '', event: find(/"event":"(\w+)"/) };
 }
 
@@ -34,28 +34,24 @@ async function isRunning(url: string): Promise<boolean> {
   }
 }
 
-test('A server whose owner was killed ends by itself', { timeout: TIMEOUT_MS }, async () => {
+test('A server whose owner was killed ends by itself', async () => {
   const { child, url } = await startOwner(tempDir());
   child.kill('SIGKILL');
   await child.ended;
   expect(await isRunning(url)).toBe(true);
-  await expect.poll(() => isRunning(url), { timeout: TIMEOUT_MS, interval: 200 }).toBe(false);
+  await expect.poll(() => isRunning(url), { timeout: WAIT_MS, interval: 200 }).toBe(false);
 });
 
-test('A server whose owner was killed and whose folder was removed ends at once', {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test('A server whose owner was killed and whose folder was removed ends at once', async () => {
   const folder = tempDir();
-  const { child, url } = await startOwner(folder, TIMEOUT_MS);
+  const { child, url } = await startOwner(folder, WAIT_MS);
   child.kill('SIGKILL');
   await child.ended;
   rmSync(folder, { recursive: true });
-  await expect.poll(() => isRunning(url), { timeout: TIMEOUT_MS, interval: 200 }).toBe(false);
+  await expect.poll(() => isRunning(url), { timeout: WAIT_MS, interval: 200 }).toBe(false);
 });
 
-test('A server that a new owner adopts outlives the first watch, and is watched again', {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test('A server that a new owner adopts outlives the first watch, and is watched again', async () => {
   const folder = tempDir();
   const first = await startOwner(folder);
   first.child.kill('SIGKILL');
@@ -66,10 +62,10 @@ test('A server that a new owner adopts outlives the first watch, and is watched 
   expect(await isRunning(second.url)).toBe(true);
   second.child.kill('SIGKILL');
   await second.child.ended;
-  await expect.poll(() => isRunning(second.url), { timeout: TIMEOUT_MS, interval: 200 }).toBe(false);
+  await expect.poll(() => isRunning(second.url), { timeout: WAIT_MS, interval: 200 }).toBe(false);
 });
 
-test('A server is stopped with its owner, and with its watcher', { timeout: TIMEOUT_MS }, async () => {
+test('A server is stopped with its owner, and with its watcher', async () => {
   const { child, url } = await startOwner(tempDir());
   child.kill('SIGTERM');
   expect(await child.ended).toEqual({ code: 0, signal: null });
